@@ -1,0 +1,28 @@
+// Opens capture files: pcap, pcapng and ERF, plain or packed with gzip or zstd, recognised by content.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "capture/source.h"
+
+namespace rdmascope::capture {
+
+enum class Access : std::uint8_t {
+  buffered,  // read() into a buffer; the faster one, and safe when somebody makes the file shorter meanwhile
+  mapped,    // regular files that are not packed: frames stay as long as the source (Source::frames_stay)
+};
+
+// "-" is standard input. Pipes are read as their bytes arrive, and whole frames handed out without waiting for a full
+// batch.
+Result<std::unique_ptr<Source>> open_file(const std::string& path, Access access = Access::buffered);
+
+// The same from memory, which must outlive the source. With `piece`, as if the bytes came from a pipe, that many at a
+// time.
+Result<std::unique_ptr<Source>> open_memory(std::span<const std::uint8_t> bytes, std::size_t piece = 0,
+                                            const std::string& name = "memory");
+
+}  // namespace rdmascope::capture
