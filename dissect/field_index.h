@@ -1,0 +1,30 @@
+// Fields by the names people type: "infiniband.bth.psn", the shared names "ip.addr" and "udp.port", whole headers
+// ("infiniband.bth": its bytes), and protocols that have several headers ("infiniband").
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissect/field.h"
+
+namespace rdmascope::dissect {
+
+struct FieldRef {
+  const Header* header;
+  const Field* field;  // nullptr: the header itself
+};
+
+// All fields that go by this name; empty: there is none. Several for a shared name or a protocol.
+std::vector<FieldRef> find_fields(std::string_view name);
+
+// "infiniband.bth.psn"
+std::string full_name(const Header& header, const Field& field);
+
+// Every name there is, sorted: headers, fields, shared names. Made once.
+const std::vector<std::string>& all_field_names();
+
+// The name that is fewest typing errors away, or empty when none is near.
+std::string nearest_field_name(std::string_view name);
+
+}  // namespace rdmascope::dissect

@@ -1,0 +1,65 @@
+// Every header there is, in the order of the list shown to people. A header that is not listed here cannot be taken by
+// the walker (it does not compile). Filters, `fields`, the packet builder and the round-trip test loop over this list.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "dissect/aeth.h"
+#include "dissect/atomicacketh.h"
+#include "dissect/atomiceth.h"
+#include "dissect/bth.h"
+#include "dissect/cnp.h"
+#include "dissect/crc.h"
+#include "dissect/data.h"
+#include "dissect/deth.h"
+#include "dissect/erf.h"
+#include "dissect/erspan.h"
+#include "dissect/ethernet.h"
+#include "dissect/feth.h"
+#include "dissect/frame.h"
+#include "dissect/geneve.h"
+#include "dissect/gre.h"
+#include "dissect/grh.h"
+#include "dissect/ib_link.h"
+#include "dissect/ieth.h"
+#include "dissect/immdt.h"
+#include "dissect/ipoib.h"
+#include "dissect/ipv4.h"
+#include "dissect/ipv6.h"
+#include "dissect/lrh.h"
+#include "dissect/mad.h"
+#include "dissect/mpls.h"
+#include "dissect/rdeth.h"
+#include "dissect/reth.h"
+#include "dissect/rwh.h"
+#include "dissect/sll.h"
+#include "dissect/udp.h"
+#include "dissect/upper_pdu.h"
+#include "dissect/vlan.h"
+#include "dissect/vxlan.h"
+#include "dissect/xrceth.h"
+
+namespace rdmascope::dissect {
+
+template <class... H>
+struct HeaderList {
+  template <class Wanted>
+  static constexpr bool holds = (std::is_same_v<Wanted, H> || ...);
+  static constexpr const Header* all[] = {&header<H>...};
+};
+
+using Headers =
+    HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag, Ipv4, Ipv6,
+               Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh, Rwh, IbLink, Bth,
+               Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt, Ieth, Cnp, Mad, IpoibGrh, Ipoib,
+               Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs, Events>;
+
+inline std::span<const Header* const> all_headers() { return Headers::all; }
+
+// By full name ("infiniband.bth"), or by its last part where that is unique ("bth"); nullptr if there is none.
+const Header* find_header(std::string_view name);
+
+}  // namespace rdmascope::dissect

@@ -1,0 +1,22 @@
+// One line per packet: who to whom, which protocol, and what it says in the words of the field.
+#pragma once
+
+#include <cstdint>
+
+#include "dissect/packet.h"
+#include "dissect/text.h"
+
+namespace rdmascope::dissect {
+
+// What kind of packet it is to a reader; front ends choose colours by it.
+enum class Tone : std::uint8_t { plain, acknowledge, nak, rnr, congestion, management, bad_crc, malformed, other };
+
+// Innermost addresses that are known: IP, GID, LID, then MAC. Nothing is written where there is none.
+void put_source(Text& out, const Packet& packet);
+void put_destination(Text& out, const Packet& packet);
+
+std::string_view protocol(const Packet& packet);
+void put_info(Text& out, const Packet& packet);
+Tone tone(const Packet& packet);
+
+}  // namespace rdmascope::dissect

@@ -1,0 +1,106 @@
+#include "dissect/tree.h"
+
+#include <algorithm>
+
+#include "dissect/headers.h"
+
+namespace rdmascope::dissect {
+namespace {
+
+constexpr std::size_t bytes_shown = 32;  // of a payload; the hex dump has all
+
+// "0001 .... " : the bits of a field in their byte or bytes, dots for the others. Only for fields that share bytes.
+void put_bits(Text& out, const Field& f, std::uint64_t raw) {
+  if (f.width == 0 || f.little_endian || (f.at % 8 == 0 && f.width % 8 == 0)) return;
+  const unsigned first = f.at % 8, count = (first + f.width + 7) / 8 * 8;
+  for (unsigned bit = 0; bit < count; ++bit) {
+    if (bit > 0 && bit % 4 == 0) out.put(' ');
+    const bool inside = bit >= first && bit < first + f.width;
+    out.put(!inside ? '.' : (raw >> (first + f.width - 1 - bit) & 1) ? '1' : '0');
+  }
+  out.put(" = ");
+}
+
+void put_field(Text& out, const Packet& packet, const Layer& layer, const Field& f) {
+  Value value;
+  for (unsigned n = 0; read(packet, layer, f, n, value); ++n) {
+    out.spaces(4);
+    if (f.kind == Field::Kind::generated) out.put('[');
+    if (f.is_number() && f.width > 0) put_bits(out, f, load(packet.data(layer), f));
+    out.put(f.title);
+    out.put(": ");
+    if (value.kind == Value::Kind::bytes && f.show == Show::bytes) {
+      const std::size_t shown = std::min(value.bytes.size(), bytes_shown);
+      out.hex_bytes(value.bytes.first(shown));
+      if (shown < value.bytes.size()) out.put("...");
+      out.put(" (");
+      out.dec(value.bytes.size());
+      out.put(" bytes)");
+    } else {
+      put_value(out, f, value);
+    }
+    if (!f.unit.empty()) {
+      out.put(' ');
+      out.put(f.unit);
+    }
+    if (!f.names.empty()) {
+      const std::string_view known = name_of(f.names, value.number);
+      if (!known.empty()) {
+        out.put(" (");
+        out.put(known);
+        out.put(')');
+      }
+    }
+    if (f.kind == Field::Kind::generated) out.put(']');
+    out.put('\n');
+    if (!f.many) break;
+  }
+}
+
+}  // namespace
+
+void put_tree(Text& out, const Packet& packet, std::string_view time) {
+  for (const Layer& layer : packet.layers()) {
+    if (layer.header == &header<Frame>) {
+      out.put("Frame ");
+      out.dec(packet.frame.number);
+      out.put(": ");
+      out.dec(packet.frame.wire_bytes);
+      out.put(" bytes on the wire, ");
+      out.dec(packet.bytes.size());
+      out.put(" captured, ");
+      out.put(time);
+      out.put('\n');
+    } else {
+      out.put(layer.header->title);
+      if (layer.bytes > 0) {
+        out.put(", ");
+        out.dec(layer.bytes);
+        out.put(" bytes at ");
+        out.dec(layer.at);
+      }
+      out.put('\n');
+    }
+    for (const Field& f : layer.header->fields) put_field(out, packet, layer, f);
+  }
+}
+
+void put_hex_dump(Text& out, std::span<const std::uint8_t> bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += 16) {
+    out.hex(at, 4);
+    out.put("  ");
+    const std::span<const std::uint8_t> line = bytes.subspan(at, std::min<std::size_t>(16, bytes.size() - at));
+    for (std::size_t i = 0; i < 16; ++i) {
+      if (i < line.size())
+        out.hex(line[i], 2);
+      else
+        out.put("  ");
+      out.put(i == 7 ? "  " : " ");
+    }
+    out.put(' ');
+    for (std::uint8_t b : line) out.put(b >= 0x20 && b < 0x7f ? static_cast<char>(b) : '.');
+    out.put('\n');
+  }
+}
+
+}  // namespace rdmascope::dissect
