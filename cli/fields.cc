@@ -1,0 +1,147 @@
+// rdmascope fields: every field there is, for filters, -e and scripts.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "dissect/field_index.h"
+#include "dissect/headers.h"
+
+namespace rdmascope::cli {
+namespace {
+
+using dissect::Field;
+using dissect::Header;
+using dissect::Show;
+using dissect::Text;
+
+struct FieldsOptions {
+  std::string prefix;
+  bool json = false;
+  bool values = false;
+};
+
+// The type a filter and a JSON reader see.
+std::string_view type_name(const Field& f) {
+  switch (f.show) {
+    case Show::dec:
+      return "number";
+    case Show::hex:
+    case Show::reserved:
+      return "hex";
+    case Show::flag:
+      return "flag";
+    case Show::mac:
+      return "mac";
+    case Show::ipv4:
+      return "ipv4";
+    case Show::ipv6:
+      return "ipv6";
+    case Show::bytes:
+      return "bytes";
+    case Show::text:
+      return "text";
+    case Show::time:
+      return "time";
+  }
+  return "";
+}
+
+void put_json_text(Text& out, std::string_view key, std::string_view value) {
+  out.put('"');
+  out.put(key);
+  out.put("\":\"");
+  out.json_escaped(value);
+  out.put('"');
+}
+
+void put_json(Text& out, const Header& h, const Field& f) {
+  out.put('{');
+  put_json_text(out, "name", dissect::full_name(h, f));
+  out.put(',');
+  put_json_text(out, "header", h.name);
+  out.put(',');
+  put_json_text(out, "title", f.title);
+  out.put(',');
+  put_json_text(out, "type", type_name(f));
+  out.put(",\"bits\":");
+  out.dec(f.width);
+  if (f.width > 0) {
+    out.put(",\"first_bit\":");
+    out.dec(f.at);
+  }
+  if (!f.unit.empty()) {
+    out.put(',');
+    put_json_text(out, "unit", f.unit);
+  }
+  if (!f.alias.empty()) {
+    out.put(',');
+    put_json_text(out, "also", std::string(h.name) + "." + std::string(f.alias));
+  }
+  if (f.width > 53 || f.show >= Show::mac)
+    out.put(",\"json\":\"string\"");
+  else
+    out.put(f.show == Show::flag ? std::string_view(",\"json\":\"boolean\"")
+                                 : std::string_view(",\"json\":\"number\""));
+  if (!f.names.empty()) {
+    out.put(",\"values\":{");
+    for (std::size_t i = 0; i < f.names.size(); ++i) {
+      if (i > 0) out.put(',');
+      out.put('"');
+      out.dec(f.names[i].value);
+      out.put("\":\"");
+      out.json_escaped(f.names[i].name);
+      out.put('"');
+    }
+    out.put('}');
+  }
+  out.put('}');
+}
+
+int run_fields(const FieldsOptions& options) {
+  Output output;
+  Text& out = output.text();
+  bool any = false;
+  if (options.json) out.put('[');
+  for (const Header* h : dissect::all_headers())
+    for (const Field& f : h->fields) {
+      const std::string name = dissect::full_name(*h, f);
+      if (!name.starts_with(options.prefix)) continue;
+      if (options.json) {
+        out.put(any ? std::string_view(",\n") : std::string_view("\n"));
+        put_json(out, *h, f);
+      } else {
+        const std::string bits = f.width > 0 ? fmt::format("{}", f.width) : "-";
+        out.put(fmt::format("{:<40} {:<7} {:>4}  {}\n", name, type_name(f), bits, f.title));
+        if (options.values)
+          for (const dissect::ValueName& value : f.names) out.put(fmt::format("{:>44}  {}\n", value.value, value.name));
+      }
+      any = true;
+      if (!output.packet_done()) return exit_fine;
+    }
+  if (options.json) out.put(any ? std::string_view("\n]\n") : std::string_view("]\n"));
+  output.flush();
+  if (any) return exit_fine;
+  const std::string near = dissect::nearest_field_name(options.prefix);
+  complain(
+      fmt::format("no field starts with {}{}", options.prefix, near.empty() ? "" : ", did you mean " + near + "?"));
+  return exit_error;
+}
+
+}  // namespace
+
+void add_fields_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<FieldsOptions>();
+  CLI::App* fields = app.add_subcommand("fields", "List the fields that filters and -e know");
+  fields->add_option("PREFIX", options->prefix, "only fields that start so, as infiniband.bth")->type_name("");
+  fields->add_flag("--values", options->values, "with the names of values");
+  const std::map<std::string, bool> formats{{"text", false}, {"json", true}};
+  fields->add_option("-T,--format", options->json, "text or json")
+      ->type_name("FORMAT")
+      ->transform(CLI::CheckedTransformer(formats).description(""));
+  fields->callback([options, &run] { run = [options] { return run_fields(*options); }; });
+}
+
+}  // namespace rdmascope::cli

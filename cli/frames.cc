@@ -1,0 +1,65 @@
+#include "cli/frames.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace rdmascope::cli {
+
+std::atomic<bool> interrupted = false;
+
+namespace {
+void on_interrupt(int) { interrupted = true; }
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+constexpr std::int64_t interval_ns = 500'000'000;
+}  // namespace
+
+void stop_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+ProgressLine::ProgressLine(bool wanted) : active_(wanted && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO)) {
+  if (active_) next_ns_ = now_ns() + interval_ns;
+}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+void ProgressLine::show(std::uint64_t packets, const capture::Source& source) {
+  if (!active_) return;
+  const std::int64_t now = now_ns();
+  if (now < next_ns_) return;
+  next_ns_ = now + interval_ns;
+  shown_ = true;
+  const capture::Progress progress = source.progress();
+  if (progress.total && *progress.total > 0)
+    fmt::print(stderr, "\r\033[K{} packets, {:.0f} %", packets,
+               100.0 * static_cast<double>(progress.bytes) / static_cast<double>(*progress.total));
+  else
+    fmt::print(stderr, "\r\033[K{} packets", packets);
+  std::fflush(stderr);
+}
+
+void note_capture_facts(const std::string& path, const capture::Source& source) {
+  const std::optional<std::uint64_t> dropped = source.dropped();
+  if (dropped && *dropped > 0)
+    note(fmt::format("{}: the capture says that {} packets were dropped while it was made", path, *dropped));
+  const capture::Notes* notes = source.notes();
+  if (!notes) return;
+  for (const capture::Notes::Skipped& skipped : notes->skipped)
+    note(fmt::format("{}: {} ({} times, first at byte {}); skipped", path, skipped.why, skipped.count,
+                     skipped.first_byte));
+}
+
+}  // namespace rdmascope::cli

@@ -1,0 +1,197 @@
+// rdmascope read: packets of capture files as lines, trees, JSON or fields.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "capture/writer.h"
+#include "cli/command.h"
+#include "cli/dissect_options.h"
+#include "cli/frames.h"
+#include "cli/packet_writer.h"
+#include "dissect/filter.h"
+
+namespace rdmascope::cli {
+namespace {
+
+struct ReadOptions {
+  std::vector<std::string> files;
+  std::string filter;
+  std::string write_file;
+  capture::FileFormat write_format = capture::FileFormat::pcapng;
+  WriterOptions writer;
+  ColorWhen color = ColorWhen::automatic;
+  std::uint64_t count = 0;
+  bool line_buffered = false;
+  bool no_names = true;
+  DissectOptions dissect;
+};
+
+// Shows packets on standard output.
+class Show {
+ public:
+  Show(std::unique_ptr<PacketWriter> writer, bool line_buffered) : writer_(std::move(writer)), output_(line_buffered) {
+    writer_->begin(output_.text());
+  }
+  bool packet(const dissect::Packet& packet) {
+    writer_->packet(output_.text(), packet);
+    return output_.packet_done();
+  }
+  std::string finish() {
+    writer_->end(output_.text());
+    output_.flush();
+    return output_.error();
+  }
+
+ private:
+  std::unique_ptr<PacketWriter> writer_;
+  Output output_;
+};
+
+// Writes packets to a capture file (-w).
+class Save {
+ public:
+  explicit Save(std::unique_ptr<capture::Writer> writer) : writer_(std::move(writer)) {}
+  // False: the disk is full, the pipe closed.
+  bool frame(const Origin& origin) {
+    // Several input files: their interfaces follow each other in the output.
+    if (origin.file != file_) {
+      base_ = described_.size();
+      file_ = origin.file;
+    }
+    const std::vector<capture::Interface>& interfaces = origin.source.interfaces();
+    if (base_ + interfaces.size() > described_.size()) {
+      described_.insert(described_.end(), interfaces.begin() + static_cast<std::ptrdiff_t>(described_.size() - base_),
+                        interfaces.end());
+      if (!keep(writer_->describe(described_))) return false;
+    }
+    capture::Frame copy = origin.frame;
+    copy.interface_id += static_cast<std::uint32_t>(base_);
+    return keep(writer_->write(copy));
+  }
+  std::string finish() {
+    if (error_.empty()) keep(writer_->close());
+    return error_;
+  }
+
+ private:
+  bool keep(const Result<void>& result) {
+    if (!result && !writer_->pipe_was_closed()) error_ = result.error();
+    return result.has_value();
+  }
+  std::unique_ptr<capture::Writer> writer_;
+  std::size_t file_ = 0;
+  std::vector<capture::Interface> described_;
+  std::size_t base_ = 0;
+  std::string error_;
+};
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a != "-" && b != "-" && std::filesystem::equivalent(a, b, ignored);
+}
+
+int run_read(const ReadOptions& options) {
+  const auto fail = [](const std::string& sentence) {
+    complain(sentence);
+    return exit_error;
+  };
+  const Result<dissect::WalkOptions> walk_options = options.dissect.walk_options();
+  if (!walk_options) return fail(walk_options.error());
+  WriterOptions writer_options = options.writer;
+  writer_options.color = use_color(options.color);
+  writer_options.utf8 = use_utf8();
+  auto writer = make_packet_writer(writer_options);
+  if (!writer) return fail(writer.error());
+  auto compiled = dissect::Filter::compile(options.filter);
+  if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
+    return fail(fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, options.filter)));
+  const dissect::Filter& filter = std::get<dissect::Filter>(compiled);
+
+  std::optional<Show> show;
+  std::optional<Save> save;
+  if (options.write_file.empty()) {
+    show.emplace(*std::move(writer), options.line_buffered);
+  } else {
+    for (const std::string& file : options.files)
+      if (is_same_file(file, options.write_file))
+        return fail(fmt::format("-w {}: is also an input; choose another name", file));
+    capture::WriterOptions file_options;
+    file_options.format = options.write_format;
+    auto file = capture::Writer::create(options.write_file, file_options);
+    if (!file) return fail(file.error());
+    save.emplace(*std::move(file));
+    stop_on_interrupt();  // the file is completed
+  }
+  std::uint64_t count = 0;
+  const int status =
+      for_each_packet(options.files, *walk_options, true, [&](const dissect::Packet& packet, const Origin& origin) {
+        if (!filter.matches(packet)) return true;
+        const bool more = show ? show->packet(packet) : save->frame(origin);
+        return more && ++count != options.count;
+      });
+  const std::string error = show ? show->finish() : save->finish();
+  return error.empty() ? status : fail(error);
+}
+
+}  // namespace
+
+void add_read_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ReadOptions>();
+  CLI::App* read = app.add_subcommand("read", "Show the packets of capture files");
+  read->add_option("FILE,-r,--read-file", options->files,
+                   "capture files (pcap, pcapng, ERF, also gzip or zstd); - is standard input")
+      ->required()
+      ->type_name("FILE");
+  read->add_option("-Y,--display-filter", options->filter, "show only packets that match this display filter")
+      ->type_name("FILTER");
+  const std::map<std::string, Format> formats{{"text", Format::text},
+                                              {"json", Format::json},
+                                              {"ndjson", Format::ndjson},
+                                              {"fields", Format::fields},
+                                              {"csv", Format::csv}};
+  read->add_option("-T,--format", options->writer.format, "text, json, ndjson, fields or csv")
+      ->type_name("FORMAT")
+      ->transform(CLI::CheckedTransformer(formats).description(""));
+  read->add_option("-e,--field", options->writer.fields, "field for -T fields or csv (repeatable)")
+      ->type_name("FIELD")
+      ->take_all();
+  read->add_option("-E", options->writer.field_style,
+                   "style of -T fields: header=y, separator=C, aggregator=C, quote=d|s|n, occurrence=f|l|a")
+      ->type_name("KEY=VALUE")
+      ->delimiter('\0')
+      ->take_all();
+  read->add_option("-w,--write-file", options->write_file,
+                   "write the packets to this capture file instead of showing them; - is standard output")
+      ->type_name("FILE");
+  const std::map<std::string, capture::FileFormat> file_formats{{"pcapng", capture::FileFormat::pcapng},
+                                                                {"pcap", capture::FileFormat::pcap}};
+  read->add_option("-F,--file-format", options->write_format, "format of -w: pcapng or pcap")
+      ->type_name("FORMAT")
+      ->transform(CLI::CheckedTransformer(file_formats).description(""));
+  read->add_flag("-V,--verbose", options->writer.tree, "show every field of every layer");
+  read->add_flag("-x,--hex", options->writer.hex, "add a hex dump; with JSON: payload bytes");
+  read->add_option("-c,--count", options->count, "stop after this many packets shown")->type_name("N");
+  const std::map<std::string, TimeForm> times{
+      {"r", TimeForm::relative}, {"a", TimeForm::absolute},         {"ad", TimeForm::absolute_date},
+      {"d", TimeForm::delta},    {"dd", TimeForm::delta_displayed}, {"e", TimeForm::epoch},
+      {"u", TimeForm::utc},      {"ud", TimeForm::utc_date}};
+  read->add_option(
+          "-t,--time", options->writer.time,
+          "time as r relative, a local, ad with date, d delta, dd delta displayed, e epoch, u UTC, ud with date")
+      ->type_name("FORM")
+      ->transform(CLI::CheckedTransformer(times).description(""));
+  const std::map<std::string, ColorWhen> colors{
+      {"auto", ColorWhen::automatic}, {"always", ColorWhen::always}, {"never", ColorWhen::never}};
+  read->add_option("--color", options->color, "auto, always or never")
+      ->type_name("WHEN")
+      ->transform(CLI::CheckedTransformer(colors).description(""));
+  read->add_flag("-l,--line-buffered", options->line_buffered, "write after each packet");
+  read->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");
+  options->dissect.add_to(*read);
+  read->callback([options, &run] { run = [options] { return run_read(*options); }; });
+}
+
+}  // namespace rdmascope::cli

@@ -1,0 +1,26 @@
+# Compiler options every target of the project shares. Third-party headers come in as SYSTEM and stay quiet.
+add_library(rdmascope_options INTERFACE)
+target_include_directories(rdmascope_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(rdmascope_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Designated or short initialisers leave members at their defaults on purpose (header tables).
+  target_compile_options(rdmascope_options INTERFACE -Wno-missing-field-initializers)
+else()
+  target_compile_options(rdmascope_options INTERFACE -Wno-missing-field-initializers -Wno-missing-braces)
+endif()
+if(RDMASCOPE_WERROR)
+  target_compile_options(rdmascope_options INTERFACE -Werror)
+endif()
+if(RDMASCOPE_SANITIZE)
+  target_compile_options(rdmascope_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(rdmascope_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(RDMASCOPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "RDMASCOPE_FUZZ needs clang: configure with the preset 'fuzz'")
+  endif()
+  target_compile_options(rdmascope_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+find_package(PkgConfig REQUIRED)
