@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Installs the given build into an empty folder and runs what is there.
+set -u
+cd "$(dirname "$0")/../.."
+target=$(mktemp -d)
+trap 'rm -rf "$target"' EXIT
+status=0
+expect() {
+  local name=$1
+  shift
+  if "$@"; then echo "ok install/$name"; else echo "FAIL install/$name: $*"; status=1; fi
+}
+cmake --install "$1" --prefix "$target" >"$target/log" 2>&1 || { echo "FAIL install: cmake --install"; cat "$target/log"; exit 1; }
+expect runs test "$("$target/bin/rdmascope" read -c 1 "$target"/share/rdmascope/samples/rc-read.pcap.zst | wc -l)" -eq 1
+for file in share/man/man1/rdmascope.1 share/bash-completion/completions/rdmascope share/doc/rdmascope/README.md share/doc/rdmascope/LICENSE; do
+  expect "$(basename "$file")" test -s "$target/$file"
+done
+exit $status

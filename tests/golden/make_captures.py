@@ -1,0 +1,1043 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/captures/: small captures, made by hand, one subject per file.
+
+Deterministic and independent of the project's own code: headers, CRCs and file formats are built here from
+the published layouts, and before anything is written the builder must reproduce known packets (check_builder).
+To add a capture, write a function with @capture(name, what it holds); README.md there is made from the same line.
+"""
+import os
+import struct
+import sys
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OUT = os.path.join(HERE, "captures")
+
+# ---------------------------------------------------------------------------------------------------- bytes
+
+
+def be(value, size):
+    return (value & ((1 << 8 * size) - 1)).to_bytes(size, "big")
+
+
+def bits(*pairs):
+    """Bit fields, most significant first: bits((value, width), ...)."""
+    word = width = 0
+    for value, w in pairs:
+        word = word << w | (value & ((1 << w) - 1))
+        width += w
+    assert width % 8 == 0, width
+    return be(word, width // 8)
+
+
+def pattern(size):
+    return bytes((i * 7 + 0x51) & 0xff for i in range(size))
+
+
+def ip4(text):
+    return bytes(int(part) for part in text.split("."))
+
+
+def ip6(last):
+    return bytes.fromhex("20010db8") + bytes(11) + bytes([last])
+
+
+def gid4(text):
+    return bytes(10) + b"\xff\xff" + ip4(text)
+
+
+# ---------------------------------------------------------------------------------------------------- CRCs
+
+
+def icrc(covered):
+    """Invariant CRC: CRC-32 of the masked bytes, stored little-endian."""
+    return struct.pack("<I", zlib.crc32(covered))
+
+
+def crc16(data):
+    """x^16+x^12+x^3+x+1, reflected, complemented; ASCII 123456789 gives 0x0a3d."""
+    register = 0xffff
+    for byte in data:
+        register ^= byte
+        for _ in range(8):
+            register = register >> 1 ^ (0xd008 if register & 1 else 0)
+    return register ^ 0xffff
+
+
+def vcrc(data):
+    return struct.pack("<H", crc16(data))
+
+
+def inet_sum(data):
+    data += bytes(len(data) % 2)
+    total = sum(struct.unpack(">%dH" % (len(data) // 2), data))
+    while total > 0xffff:
+        total = (total & 0xffff) + (total >> 16)
+    return total ^ 0xffff
+
+
+def ones(data, *ranges):
+    """Masking for the ICRC: whole bytes to ones."""
+    out = bytearray(data)
+    for first, last in ranges:
+        out[first:last] = b"\xff" * (last - first)
+    return bytes(out)
+
+
+def mask_ipv4(header):
+    # TOS, TTL and checksum. Options, if any, are covered as they are: UNCONFIRMED, no public sample.
+    return ones(header, (1, 2), (8, 9), (10, 12))
+
+
+def mask_ipv6(header):
+    """Traffic class, flow label, hop limit; also fits the GRH."""
+    return bytes([header[0] | 0x0f]) + ones(header[1:], (0, 3), (6, 7))
+
+
+def mask_udp(header):
+    return ones(header, (6, 8))
+
+
+def mask_bth(transport):
+    return ones(transport, (4, 5))  # FECN, BECN and six reserved bits
+
+
+# ---------------------------------------------------------------------------------------------------- IB transport
+
+PMTU = 256
+
+# operation: classes that define it, headers after BTH as in RC, payload bytes of the example packet
+OPERATIONS = {
+    0x00: ("rc uc rd xrc", "", PMTU),
+    0x01: ("rc uc rd xrc", "", PMTU),
+    0x02: ("rc uc rd xrc", "", 5),
+    0x03: ("rc uc rd xrc", "immdt", 6),
+    0x04: ("rc uc rd ud xrc", "", 16),
+    0x05: ("rc uc rd ud xrc", "immdt", 7),
+    0x06: ("rc uc rd xrc", "reth", PMTU),
+    0x07: ("rc uc rd xrc", "", PMTU),
+    0x08: ("rc uc rd xrc", "", 8),
+    0x09: ("rc uc rd xrc", "immdt", 1),
+    0x0a: ("rc uc rd xrc", "reth", 13),
+    0x0b: ("rc uc rd xrc", "reth immdt", 14),
+    0x0c: ("rc rd xrc", "reth", 0),
+    0x0d: ("rc rd xrc", "aeth", PMTU),
+    0x0e: ("rc rd xrc", "", PMTU),
+    0x0f: ("rc rd xrc", "aeth", 2),
+    0x10: ("rc rd xrc", "aeth", 15),
+    0x11: ("rc rd xrc", "aeth", 0),
+    0x12: ("rc rd xrc", "aeth atomicacketh", 0),
+    0x13: ("rc rd xrc", "atomiceth", 0),
+    0x14: ("rc rd xrc", "atomiceth", 0),
+    0x15: ("rd", "", 0),
+    0x16: ("rc xrc", "ieth", 3),
+    0x17: ("rc xrc", "ieth", 4),
+    0x1c: ("rc rd xrc", "feth reth", 0),
+    0x1d: ("rc rd xrc", "reth", 8),
+}
+CLASSES = {0: "rc", 1: "uc", 2: "rd", 3: "ud", 5: "xrc"}
+RESPONSES = range(0x0d, 0x13)
+
+
+def is_response(opcode):
+    return CLASSES.get(opcode >> 5) in ("rc", "rd", "xrc") and opcode & 0x1f in RESPONSES
+
+
+def extensions(opcode):
+    """Names of the headers behind BTH, in wire order."""
+    kind, operation = CLASSES.get(opcode >> 5), opcode & 0x1f
+    if opcode == 0x81:
+        return ["cnp"]
+    if kind is None or operation not in OPERATIONS or kind not in OPERATIONS[operation][0].split():
+        return []
+    names = OPERATIONS[operation][1].split()
+    if kind == "rd":  # FLUSH is drawn without DETH in the only public source
+        names = (["rdeth"] if is_response(opcode) or operation == 0x1c else ["rdeth", "deth"]) + names
+    elif kind == "ud":
+        names = ["deth"] + names
+    elif kind == "xrc" and not is_response(opcode):
+        names = ["xrceth"] + names
+    return names
+
+
+def defined_opcodes():
+    return [0x80, 0x81] + [c << 5 | op for c, kind in CLASSES.items() for op in OPERATIONS
+                           if kind in OPERATIONS[op][0].split()]
+
+
+def extension(name, f):
+    if name == "rdeth":
+        return be(0, 1) + be(f.get("eec", 0x44), 3)
+    if name == "deth":
+        return be(f.get("q_key", 0x11111111), 4) + be(0, 1) + be(f.get("srcqp", 0x22), 3)
+    if name == "xrceth":
+        return be(0, 1) + be(f.get("srq", 0x33), 3)
+    if name == "reth":
+        return be(f.get("va", 0x999000), 8) + be(f.get("r_key", 0x12345), 4) + be(f.get("dmalen", 0), 4)
+    if name == "atomiceth":
+        return (be(f.get("va", 0x999000), 8) + be(f.get("r_key", 0x12345), 4) +
+                be(f.get("swap", 0x1122334455667788), 8) + be(f.get("compare", 0x99aabbccddeeff00), 8))
+    if name == "aeth":
+        return be(f.get("syndrome", 0x1f), 1) + be(f.get("msn", 1), 3)
+    if name == "atomicacketh":
+        return be(f.get("original", 0x0123456789abcdef), 8)
+    if name == "immdt":
+        return be(f.get("imm", 0xcafef00d), 4)
+    if name == "ieth":
+        return be(f.get("invalidate", 0x54321), 4)
+    if name == "feth":
+        return bits((0, 26), (f.get("sel", 0), 2), (f.get("plt", 1), 4))
+    assert name == "cnp"
+    return bytes(16)
+
+
+def bth(opcode, psn, qp=0x11, se=0, m=1, padcnt=0, tver=0, p_key=0xffff, byte4=0, a=0, resv7=0):
+    return (bits((opcode, 8), (se, 1), (m, 1), (padcnt, 2), (tver, 4)) + be(p_key, 2) + be(byte4, 1) + be(qp, 3) +
+            bits((a, 1), (resv7, 7)) + be(psn, 3))
+
+
+BTH_FIELDS = ("qp", "se", "m", "padcnt", "tver", "p_key", "byte4", "a", "resv7")
+
+
+def ib(opcode, psn=0, payload=b"", **f):
+    """BTH, extension headers, payload and pad; the ICRC belongs to the envelope."""
+    pad = -len(payload) % 4
+    f.setdefault("padcnt", pad)
+    if is_response(opcode):
+        f.setdefault("qp", 0x22)
+    fields = {name: f[name] for name in BTH_FIELDS if name in f}
+    headers = bth(opcode, psn, **fields) + b"".join(extension(name, f) for name in extensions(opcode))
+    return headers + payload + bytes(pad)
+
+
+def ack(psn=1, **f):
+    return ib(0x11, psn, **f)
+
+
+def cnp(qp=0x118, **f):
+    return ib(0x81, 0, qp=qp, m=0, byte4=0x40, **f)
+
+
+# ---------------------------------------------------------------------------------------------------- envelopes
+
+MAC_A, MAC_B = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
+
+
+def udp(payload, sport, dport, length=None, checksum=0):
+    return be(sport, 2) + be(dport, 2) + be(8 + len(payload) if length is None else length, 2) + be(checksum, 2) + payload
+
+
+def ipv4(payload, protocol, src="10.0.0.1", dst="10.0.0.2", tos=2, ident=0, flags=0x4000, ttl=64, options=b"",
+         total=None):
+    ihl = 5 + len(options) // 4
+    header = (bits((4, 4), (ihl, 4)) + be(tos, 1) + be(ihl * 4 + len(payload) if total is None else total, 2) +
+              be(ident, 2) + be(flags, 2) + be(ttl, 1) + be(protocol, 1) + bytes(2) + ip4(src) + ip4(dst) + options)
+    return header[:10] + be(inet_sum(header), 2) + header[12:] + payload
+
+
+def ipv6(payload, next_header, src=ip6(1), dst=ip6(2), tclass=2, flow=0x12345, hops=64, length=None):
+    return (bits((6, 4), (tclass, 8), (flow, 20)) + be(len(payload) if length is None else length, 2) +
+            be(next_header, 1) + be(hops, 1) + src + dst + payload)
+
+
+def udp6_checksum(datagram, addresses):
+    checksum = inet_sum(addresses + be(len(datagram), 4) + be(17, 4) + datagram) or 0xffff
+    return datagram[:6] + be(checksum, 2) + datagram[8:]
+
+
+def udp6(payload, src=ip6(1), dst=ip6(2)):
+    return ipv6(udp6_checksum(udp(payload, 5000, 5001), src + dst), 17, src, dst)
+
+
+def rocev2(transport, sport=49152, dport=4791, udp_length=None, udp_checksum=0, crc=None, **ip):
+    """IPv4, UDP, transport, ICRC. `transport` may be cut short: what is there is covered."""
+    if is_response(transport[0]) and "src" not in ip:
+        ip.update(src="10.0.0.2", dst="10.0.0.1")
+    datagram = udp(transport + bytes(4), sport, dport, udp_length, udp_checksum)
+    packet = ipv4(datagram, 17, **ip)
+    header = packet[:-len(datagram)]
+    covered = b"\xff" * 8 + mask_ipv4(header) + mask_udp(datagram[:8]) + mask_bth(transport)
+    return packet[:-4] + (icrc(covered) if crc is None else crc)
+
+
+def rocev2_ipv6(transport, sport=49152, dport=4791, chain=(), **ip):
+    """`chain`: extension headers as (number, bytes behind the next header byte). Covered as they are: UNCONFIRMED."""
+    if is_response(transport[0]) and "src" not in ip:
+        ip.update(src=ip6(2), dst=ip6(1))
+    numbers = [number for number, _ in chain] + [17]
+    between = b"".join(be(numbers[i + 1], 1) + body for i, (_, body) in enumerate(chain))
+    datagram = udp(transport + bytes(4), sport, dport)
+    packet = ipv6(between + datagram, numbers[0], **ip)
+    crc = icrc(b"\xff" * 8 + mask_ipv6(packet[:40]) + between + mask_udp(datagram[:8]) + mask_bth(transport))
+    datagram = datagram[:-4] + crc
+    return packet[:40] + between + udp6_checksum(datagram, packet[8:40])
+
+
+def grh(payload_bytes, sgid, dgid, tclass=2, flow=0, next_header=0x1b, hops=1):
+    return (bits((6, 4), (tclass, 8), (flow, 20)) + be(payload_bytes, 2) + be(next_header, 1) + be(hops, 1) + sgid + dgid)
+
+
+def rocev1(transport, sgid=gid4("10.0.0.1"), dgid=gid4("10.0.0.2"), paylen=None, **f):
+    """GRH, transport, ICRC: what follows EtherType 0x8915."""
+    header = grh(len(transport) + 4 if paylen is None else paylen, sgid, dgid, **f)
+    return header + transport + icrc(b"\xff" * 8 + mask_ipv6(header) + mask_bth(transport))
+
+
+def lrh(words, lnh, slid=1, dlid=2, vl=0, sl=0):
+    return bits((vl, 4), (0, 4), (sl, 4), (0, 2), (lnh, 2)) + be(dlid, 2) + be(words, 2) + be(slid, 2)
+
+
+def native(transport, gids=None, pktlen=None, paylen=None, with_vcrc=True, **f):
+    """LRH, GRH if there are GIDs, transport, ICRC, VCRC."""
+    if is_response(transport[0]) and "slid" not in f:
+        f.update(slid=2, dlid=1)
+    inner = transport + bytes(4)
+    route = grh(len(inner) if paylen is None else paylen, *gids) if gids else b""
+    words = (8 + len(route) + len(inner)) // 4 if pktlen is None else pktlen
+    local = lrh(words, 3 if gids else 2, **f)
+    if gids:
+        covered = b"\xff" * 8 + mask_ipv6(route)
+    else:
+        covered = bytes([local[0] | 0xf0]) + local[1:]
+    packet = local + route + transport + icrc(covered + mask_bth(transport))
+    return packet + vcrc(packet) if with_vcrc else packet
+
+
+def native_raw(lnh, payload, **f):
+    """LNH 0 (raw header and any EtherType) and LNH 1 (IPv6): no ICRC, only VCRC."""
+    payload += bytes(-len(payload) % 4)
+    packet = lrh(2 + len(payload) // 4, lnh, **f) + payload
+    return packet + vcrc(packet)
+
+
+def ether(payload, ethertype=0x0800, tags=(), pad=False, fcs=False, src=MAC_A, dst=MAC_B):
+    frame = dst + src + b"".join(be(tpid, 2) + be(tci, 2) for tpid, tci in tags) + be(ethertype, 2) + payload
+    if pad:
+        frame += bytes(max(0, 60 - len(frame)))
+    return frame + struct.pack("<I", zlib.crc32(frame)) if fcs else frame
+
+
+def roce_frame(transport, **f):
+    return ether(rocev2(transport, **f))
+
+
+def gre(payload, protocol, key=None, sequence=None):
+    flags = (0x2000 if key is not None else 0) | (0x1000 if sequence is not None else 0)
+    return (be(flags, 2) + be(protocol, 2) + (be(key, 4) if key is not None else b"") +
+            (be(sequence, 4) if sequence is not None else b"") + payload)
+
+
+def erf(kind, packet, number=0, flags=4, ext=b"", subheader=b"", multiple=8):
+    """ERF record: little-endian 32.32 time, the rest big-endian; rlen counts padding that the pcap record leaves out."""
+    stamp = struct.pack("<Q", START << 32 | (number * 10 << 32) // 1000000)
+    size = 16 + len(ext) + len(subheader) + len(packet)
+    rlen = size + -size % multiple
+    return (stamp + be(kind | (0x80 if ext else 0), 1) + be(flags, 1) + be(rlen, 2) + be(0, 2) + be(len(packet), 2) +
+            ext + subheader + packet)
+
+
+# ---------------------------------------------------------------------------------------------------- files
+
+START = 1767225600  # 2026-01-01 00:00:00 UTC
+ETHERNET, RAW, SLL, USER0, ERF, IPV4, IPV6, IPOIB, INFINIBAND, UPPER_PDU, SLL2 = (
+    1, 101, 113, 147, 197, 228, 229, 242, 247, 252, 276)
+
+
+def pcap(link_type, frames, order="<", nano=False):
+    """Frames are bytes, or (bytes, wire length)."""
+    out = struct.pack(order + "IHHiIII", 0xa1b23c4d if nano else 0xa1b2c3d4, 2, 4, 0, 0, 262144, link_type)
+    for number, frame in enumerate(frames):
+        data, wire = frame if isinstance(frame, tuple) else (frame, len(frame))
+        out += struct.pack(order + "IIII", START, number * 10 * (1000 if nano else 1), len(data), wire) + data
+    return out
+
+
+class Pcapng:
+    def __init__(self):
+        self.out = b""
+        self.section()
+
+    def section(self, order="<", options=()):
+        self.order, self.interfaces, self.number = order, 0, 0
+        self.block(0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1) + self.options(options))
+
+    def options(self, options):
+        """(code, bytes or text) pairs; numbers are packed by the caller."""
+        if not options:
+            return b""
+        out = b""
+        for code, value in options:
+            value = value.encode() if isinstance(value, str) else value
+            out += struct.pack(self.order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
+        return out + bytes(4)
+
+    def block(self, kind, body):
+        body += bytes(-len(body) % 4)
+        size = struct.pack(self.order + "I", 12 + len(body))
+        self.out += struct.pack(self.order + "I", kind) + size + body + size
+
+    def interface(self, link_type, name, options=(), snap=0):
+        self.block(1, struct.pack(self.order + "HHI", link_type, 0, snap) + self.options([(2, name)] + list(options)))
+        self.interfaces += 1
+        return self.interfaces - 1
+
+    def packet(self, interface, data, comment=None, wire=None, stamp=None, options=()):
+        if stamp is None:
+            stamp = START * 1000000 + self.number * 10
+        self.number += 1
+        options = ([(1, comment)] if comment else []) + list(options)
+        self.block(6, struct.pack(self.order + "IIIII", interface, stamp >> 32, stamp & 0xffffffff, len(data),
+                                  len(data) if wire is None else wire) +
+                   data + bytes(-len(data) % 4) + self.options(options))
+
+    def simple(self, data):
+        self.block(3, struct.pack(self.order + "I", len(data)) + data)
+
+    def obsolete(self, interface, data, stamp):
+        self.block(2, struct.pack(self.order + "HHIIII", interface, 0xffff, stamp >> 32, stamp & 0xffffffff, len(data),
+                                  len(data)) + data)
+
+    def pack(self, format, *values):
+        return struct.pack(self.order + format, *values)
+
+
+CAPTURES = []
+
+
+def capture(name, text):
+    def add(build):
+        CAPTURES.append((name, text, build))
+        return build
+    return add
+
+
+# ---------------------------------------------------------------------------------------------------- observed behaviour
+
+# B1 to B22: inputs on which Wireshark 4.0.17 is wrong, silent or the bar to reach.
+
+
+@capture("b01-icrc-flipped.pcap", "RC WRITE Only, 64 bytes: right ICRC, then one bit of the ICRC flipped")
+def b01():
+    good = roce_frame(ib(0x0a, 5, pattern(64), dmalen=64))
+    bad = roce_frame(ib(0x0a, 6, pattern(64), dmalen=64))
+    return pcap(ETHERNET, [good, bad[:-1] + bytes([bad[-1] ^ 0x10])])
+
+
+@capture("b02-cnp-0x81.pcap", "CNP: opcode 0x81, BECN, 16 reserved bytes")
+def b02():
+    return pcap(ETHERNET, [roce_frame(cnp())])
+
+
+@capture("b03-bth-byte4.pcap", "BTH byte 4: BECN, FECN, both, each reserved bit; all with a right ICRC")
+def b03():
+    return pcap(ETHERNET, [roce_frame(ib(0x04, n, pattern(16), byte4=v)) for n, v in enumerate(
+        [0x40, 0x80, 0xc0, 0x20, 0x10, 0x08, 0x04, 0x02, 0x01, 0xff])])
+
+
+@capture("b04-xrc-send-only.pcap", "XRC SEND Only (0xA4) with XRCETH, 4 bytes of payload")
+def b04():
+    return pcap(ETHERNET, [roce_frame(ib(0xa4, 9, bytes.fromhex("deadbeef")))])
+
+
+@capture("b05-flush-atomic-write.pcap", "RC FLUSH (range, both visibilities), FLUSH (whole region), ATOMIC WRITE")
+def b05():
+    return pcap(ETHERNET, [roce_frame(t) for t in (
+        ib(0x1c, 7, plt=3, dmalen=64), ib(0x1c, 8, plt=2, sel=1), ib(0x1d, 9, pattern(8), dmalen=8))])
+
+
+@capture("b06-send-only-short.pcap", "RC SEND Only with 0 to 16 bytes of payload")
+def b06():
+    return pcap(ETHERNET, [roce_frame(ib(0x04, n, pattern(n))) for n in range(17)])
+
+
+@capture("b07-payload-like-ethertype.pcap", "RC SEND Only whose payload starts 08 00 00 00 and is no IPv4")
+def b07():
+    return pcap(ETHERNET, [roce_frame(ib(0x04, 1, bytes.fromhex("08000000") + pattern(28)))])
+
+
+@capture("b08-padcnt-3.pcap", "RC WRITE Only with 61 bytes and 3 pad bytes; the same with a pad byte that is not 0")
+def b08():
+    odd = ib(0x0a, 2, pattern(61), dmalen=61)
+    return pcap(ETHERNET, [roce_frame(ib(0x0a, 1, pattern(61), dmalen=61)), roce_frame(odd[:-1] + b"\x77")])
+
+
+@capture("b09-snap-64.pcap", "READ Response First of 1086 bytes, cut at 64 by the snap length")
+def b09():
+    frame = roce_frame(ib(0x0d, 1, pattern(1024)))
+    return pcap(ETHERNET, [(frame[:64], len(frame))])
+
+
+@capture("b10-udp-source-53.pcap", "RC ACK from UDP port 53, which looks like DNS")
+def b10():
+    return pcap(ETHERNET, [roce_frame(ack(), sport=53)])
+
+
+@capture("b11-udp-source-4789.pcap", "RC ACK from UDP port 4789, which looks like VXLAN")
+def b11():
+    return pcap(ETHERNET, [roce_frame(ack(), sport=4789)])
+
+
+@capture("b12-udp-port-9741.pcap", "RC SEND Only and ACK to UDP port 9741 instead of 4791")
+def b12():
+    return pcap(ETHERNET, [roce_frame(ib(0x04, 1, pattern(32), a=1), dport=9741), roce_frame(ack(), dport=9741)])
+
+
+@capture("b13-rnr-nak.pcap", "RNR NAK, timer code 12 (0.64 ms)")
+def b13():
+    return pcap(ETHERNET, [roce_frame(ack(4, syndrome=0x2c, msn=3))])
+
+
+@capture("b14-rd-acknowledge.pcap", "RD Acknowledge (0x51): RDETH, then AETH")
+def b14():
+    return pcap(ETHERNET, [roce_frame(ib(0x51, 1, eec=0x123456, syndrome=0x05, msn=7))])
+
+
+@capture("b15-rd-or-dc-opcodes.pcap", "every opcode from 0x40 to 0x5F, with RD headers where RD defines it")
+def b15():
+    return pcap(ETHERNET, [roce_frame(example(opcode)) for opcode in range(0x40, 0x60)])
+
+
+@capture("b16-link-type-247.pcap", "native RC ACK in link type 247, without and with VCRC")
+def b16():
+    return pcap(INFINIBAND, [native(ack(5), with_vcrc=False), native(ack(6))])
+
+
+@capture("b16-link-type-247-second.pcapng", "RC ACK on an Ethernet interface, then one on a link type 247 interface")
+def b16_second():
+    return second_interface(INFINIBAND, native(ack(6)))
+
+
+@capture("b17-erf-infiniband.pcap", "the packet of b16 as ERF type 21")
+def b17():
+    return pcap(ERF, [erf(21, native(ack(6)))])
+
+
+@capture("b17-erf-infiniband-second.pcapng", "RC ACK on an Ethernet interface, then one on an ERF interface")
+def b17_second():
+    return second_interface(ERF, erf(21, native(ack(6)), 1))
+
+
+def second_interface(link_type, packet):
+    file = Pcapng()
+    file.packet(file.interface(ETHERNET, "eth0"), roce_frame(ack(5)))
+    file.packet(file.interface(link_type, "ib0"), packet)
+    return file.out
+
+
+def mad(mgmt_class, version, method, attribute, data=b"", at=24, status=0, specific=0, tid=0x100, modifier=0, base=1):
+    header = (be(base, 1) + be(mgmt_class, 1) + be(version, 1) + be(method, 1) + be(status, 2) + be(specific, 2) +
+              be(tid, 8) + be(attribute, 2) + bytes(2) + be(modifier, 4))
+    return (header + bytes(at - 24) + data).ljust(256, b"\0")
+
+
+def gsi(datagram, psn):
+    return roce_frame(ib(0x64, psn, datagram, qp=1, q_key=0x80010000, srcqp=1))
+
+
+def cm(attribute, data, tid):
+    return mad(7, 2, 3, attribute, data, tid=tid)
+
+
+def cm_request():
+    """REQ for 10.0.0.2 port 7471, with the private data header of RDMA CM; packet rate and flow label not 0."""
+    path = (be(0xffff, 2) * 2 + gid4("10.0.0.1") + gid4("10.0.0.2") + bits((0xabcde, 20), (0, 6), (3, 6)) +
+            be(2, 1) + be(64, 1) + bits((3, 4), (1, 1), (0, 3)) + bits((18, 5), (0, 3)))
+    request = (be(0xaa000001, 4) + bytes(4) + be(0x1061d2f, 8) + be(0x0200000000000001, 8) + bytes(8) + be(0x11, 3) +
+               be(16, 1) + bytes(3) + be(4, 1) + bytes(3) + bits((20, 5), (0, 2), (1, 1)) + be(0xfffffe, 3) +
+               bits((20, 5), (7, 3)) + be(0xffff, 2) + bits((3, 4), (0, 1), (7, 3)) + bits((15, 4), (0, 1), (0, 3)))
+    private = bits((0, 8), (4, 4), (0, 4)) + be(54321, 2) + bytes(12) + ip4("10.0.0.1") + bytes(12) + ip4("10.0.0.2")
+    assert len(request) == 52 and len(path) == 44 and len(private) == 36
+    return request + path + bytes(44) + private + b"hello"
+
+
+@capture("b18-gsi-mads.pcap", "GSI datagrams: all CM messages, PM, SA with RMPP, BM, DevMgt, SNMP, BIS, CC, vendor ranges, bad status")
+def b18():
+    ids = be(0xaa000001, 4) + be(0xbb000001, 4)
+    back = be(0xbb000001, 4) + be(0xaa000001, 4)
+    reply = (back + bytes(4) + be(0x22, 3) + bytes(5) + be(0x10, 3) + bytes(1) + be(4, 1) + be(16, 1) +
+             bits((15, 5), (1, 2), (1, 1)) + bits((7, 3), (0, 5)) + be(0x0200000000000002, 8))
+    load = (ids + bytes(4) + be(0x22, 3) + bits((20, 5), (0, 3)) + bytes(4) + be(0xffff, 2) * 2 + gid4("10.0.1.1") +
+            gid4("10.0.1.2") + bits((0xabcde, 20), (0, 4)) + be(2, 1) + be(64, 1) + be(3, 1) + bits((1, 4), (1, 1), (0, 3)) +
+            bits((18, 5), (0, 3)))
+    service = be(0x1117777, 8)
+    rmpp = bits((1, 8), (1, 8), (0x1f, 5), (7, 3), (0, 8)) + be(1, 4) + be(20 + 112, 4)
+    sa_header = bytes(8) + be(0, 2) + bytes(2) + be(0x18, 8)
+    table = rmpp + bytes(8) + be(14, 2) + bytes(10)
+    oui_ping = bits((0, 32)) + bytes(8) + be(0, 1) + bytes.fromhex("001405") + b"ping"
+    mads = [
+        cm(0x10, cm_request(), 0x701),
+        cm(0x11, back + bits((0, 2), (0, 6)) + bits((19, 5), (0, 3)), 0x701),
+        cm(0x12, back + bits((0, 2), (0, 6)) + bits((4, 7), (0, 1)) + be(28, 2) + b"why?", 0x702),
+        cm(0x13, reply + b"world", 0x701),
+        cm(0x14, ids, 0x701),
+        cm(0x15, ids + be(0x22, 3), 0x703),
+        cm(0x16, back, 0x703),
+        cm(0x17, be(0xcc000001, 4) + be(0xffff, 2) + bytes(2) + service, 0x704),
+        cm(0x18, be(0xcc000001, 4) + bytes(4) + be(0x33, 3) + bytes(1) + service + be(0x1ee7, 4), 0x704),
+        cm(0x19, load, 0x705),
+        cm(0x1a, back + be(0, 1) + be(2, 1), 0x705),
+        mad(4, 1, 0x81, 0x12, be(0, 1) + be(1, 1) + be(0xffff, 2) + be(3, 2) + be(1, 1) + be(2, 1) + pattern(32), 64, tid=0x401),
+        mad(4, 1, 0x81, 0x1d, be(0, 1) + be(1, 1) + be(0xff, 2) + bytes(4) + pattern(64), 64, tid=0x402),
+        mad(4, 1, 0x81, 0x01, be(1, 1) + be(1, 1) + be(0x0200, 2) + be(18, 4), 64, tid=0x403),
+        mad(4, 1, 0x01, 0x10, be(1, 1) + be(1, 1), 64, tid=0x404),
+        mad(4, 1, 0x81, 0x15, be(0, 1) + be(1, 1) + bytes(2) + pattern(12), 64, tid=0x405),
+        mad(3, 2, 0x01, 0x35, bytes(12) + sa_header + bytes(8) + gid4("10.0.0.2") + gid4("10.0.0.1"), 24, tid=0x301),
+        mad(3, 2, 0x92, 0x11, table + pattern(112), 24, tid=0x302),
+        mad(5, 1, 0x02, 0x11, bytes(8) + pattern(32), 24, tid=0x501),
+        mad(6, 1, 0x81, 0x10, be(1, 2) + be(4, 1) + be(1, 1) + bytes.fromhex("10000000"), 64, tid=0x601),
+        mad(8, 1, 0x03, 0x11, pattern(64), 64, tid=0x801),
+        mad(9, 1, 0x01, 0x1234, pattern(32), 24, tid=0x901),
+        mad(0x0a, 1, 0x01, 0x50, pattern(32), 24, tid=0xa01),
+        mad(0x12, 1, 0x01, 0x11, pattern(16), 24, tid=0x1201),
+        mad(0x21, 2, 0x81, 0x11, be(0x1122334455667788, 8) + bytes(32) + be(1, 2) + be(2, 1), 24, tid=0x2101),
+        mad(0x32, 1, 0x01, 0x00, oui_ping, 24, tid=0x3201),
+        mad(4, 1, 0x81, 0x12, bytes(2), 64, status=0x001c, tid=0x406),
+        mad(3, 2, 0x92, 0x35, bytes(12) + sa_header, 24, status=0x0300, tid=0x303),
+        mad(0x50, 1, 0x01, 0x01, b"", 24, base=2, tid=0x5001),
+    ]
+    return pcap(ETHERNET, [gsi(m, n) for n, m in enumerate(mads)])
+
+
+@capture("b19-duplicate-and-gap.pcap", "RC SEND Only with PSN 1, 2, 2, 3, 6 and the NAK that asks for 4")
+def b19():
+    frames = [roce_frame(ib(0x04, psn, pattern(32), a=1)) for psn in (1, 2, 2, 3, 6)]
+    return pcap(ETHERNET, frames + [roce_frame(ack(4, syndrome=0x60, msn=3), src="10.0.0.2", dst="10.0.0.1")])
+
+
+@capture("b20-one-queue-pair.pcap", "ten packets of one queue pair in both directions, each with its own UDP source port")
+def b20():
+    frames = []
+    for n in range(5):
+        frames.append(roce_frame(ib(0x04, 100 + n, pattern(24), a=1, qp=0x22), sport=49152 + n))
+        frames.append(roce_frame(ack(100 + n, msn=n + 1, qp=0x11), sport=50000 + n))
+    return pcap(ETHERNET, frames)
+
+
+@capture("b22-tunnels.pcap", "RC ACK behind VLAN, QinQ, MPLS, VXLAN, GRE, NVGRE, Geneve (with and without option), ERSPAN I, II, III, IP in IP")
+def b22():
+    def outer(payload, protocol):
+        return ether(ipv4(payload, protocol, src="172.16.0.1", dst="172.16.0.2", tos=0))
+
+    def inner(psn):
+        return rocev2(ack(psn))
+
+    def label(value, last):
+        return bits((value, 20), (0, 3), (last, 1), (64, 8))
+
+    def erspan3(subheader):
+        return (bits((2, 4), (100, 12), (0, 3), (0, 2), (0, 1), (7, 10)) + be(0x12345678, 4) + be(0x11, 2) +
+                bits((1, 1), (0, 5), (3, 6), (1, 1), (2, 2), (subheader, 1)))
+
+    erspan2 = bits((1, 4), (100, 12), (0, 3), (3, 2), (0, 1), (7, 10), (0, 12), (5, 20))
+    vxlan = bits((0x08, 8), (0, 24), (0x123456, 24), (0, 8))
+    option = be(0x0102, 2) + be(0x01, 1) + bits((0, 3), (1, 5)) + be(0xfeedface, 4)
+
+    def geneve(options):
+        return (bits((0, 2), (len(options) // 4, 6), (0, 8)) + be(0x6558, 2) + bits((0x123456, 24), (0, 8)) + options)
+
+    return pcap(ETHERNET, [
+        ether(inner(1), tags=[(0x8100, 0x6064)]),
+        ether(inner(2), tags=[(0x88a8, 0x0064), (0x8100, 0x2065)]),
+        ether(label(1000, 0) + label(2000, 1) + inner(3), 0x8847),
+        outer(udp(vxlan + ether(inner(4)), 50001, 4789), 17),
+        outer(gre(inner(5), 0x0800), 47),
+        outer(gre(ether(inner(6)), 0x6558, key=0x123456 << 8 | 7), 47),
+        outer(udp(geneve(b"") + ether(inner(7)), 50002, 6081), 17),
+        outer(udp(geneve(option) + ether(inner(8)), 50002, 6081), 17),
+        outer(gre(ether(inner(9)), 0x88be), 47),
+        outer(gre(erspan2 + ether(inner(10)), 0x88be, sequence=1), 47),
+        outer(gre(erspan3(0) + ether(inner(11)), 0x22eb, sequence=2), 47),
+        outer(gre(erspan3(1) + be(3 << 58 | 0x1234, 8) + ether(inner(12)), 0x22eb, sequence=3), 47),
+        outer(inner(13), 4),
+        ether(rocev2_ipv6(ack(14)), 0x86dd, tags=[(0x8100, 0x0064)]),
+    ])
+
+
+# ---------------------------------------------------------------------------------------------------- known packets
+
+# Captured or published elsewhere; ICRC (and VCRC) are part of them. The builder must agree with each.
+KNOWN_ROCE = {
+    "V1": "183d5ebf4371183d5ebf51920800450200300000400040112d60c0a84606c0a84604004812b7001c00001140ffff0000004500000000060000"
+          "01259cc216",
+    "V2": "248a07a8fa22248a07a8fa22080045010040047840004011b4d5c0a80007c0a80007c00012b7002c00002460ffff000000d300cf1710463081"
+          "8be28935d90e9a95505401be885e50000078f353f3",
+    "V3": "248a07a8fa22248a07a8fa2286dd6e21face002c11ff2022000000000000000000000000102320230000000000000000000000001024c00012"
+          "b7002ce7c52460ffff000000d300cf17104630818be28935d90e9a95505401be885e5000003e5b743b",
+    "V4": "7cfe90753cd87cfe90753cd889156020000000281b4000000000000000000000ffff0f00000200000000000000000000ffff0f0000020a70ff"
+          "ff0000010a80a788bc000055d4c0726000000047b3000000050000000001000000e3d856bb",
+    "V5": "7cfe90753cd87cfe90753cd889156020000000141b4000000000000000000000ffff0f00000200000000000000000000ffff0f0000021140ff"
+          "ff0000010900a788c00000000525f0c038",
+    "V6": "e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201000012b7002800008100ffff4000011800000000000000"
+          "0000000000000000000000000082fd002a",
+}
+KNOWN_IB = {
+    "V7": "7012375c000e17d20a2024870087b1b3000dec2a01710a1c015d400238f27a050000000ebb884d85fd5cfba4728bc0690ed400009625b75a"
+          "45fa",
+    "V8": "00020004000700011140ffff0087040800d40a551f000001a80355503081",
+    "V9": "0003c000002100046000000000541b00fe800000000000000002c9020024f636ff12401bffff000000000000ffffffff6440ffff00ffffff00"
+          "0020af00000b1b0000040508060000002008001404000180000405fe800000000000000002c9020024f6360a00012200000000000000000000"
+          "000000000000000000000a00003abd6bd6a88883",
+}
+DERIVED_ROCE = {
+    "D1": "02000000000202000000000108004502003c000040004011b6abc0000201c0000202c00012b7002800000c40ffff0000001180fffffe000000"
+          "000099900000012345000003002bb49cfc",
+    "D2": "020000000002020000000001080045020038000040004011b6afc0000202c0000201c00012b7002400000f70ffff00000022000000001f0000"
+          "010102030405000000313f08f2",
+    "D3": "020000000002020000000001080045020030000040004011b6b7c0000202c0000201c00012b7001c00001040ffff00000022000000101f0000"
+          "02aba2ccba",
+    "D4": "020000000002020000000001080045020030000040004011b6b7c0000202c0000201c00012b7001c00001140ffff0000002200000005600000"
+          "0394abfff8",
+    "D5": "020000000002020000000001080045020030000040004011b6b7c0000202c0000201c00012b7001c00001140ffff00000022000000063f0000"
+          "03b0ce312c",
+    "D6": "020000000002020000000001080045020040000040004011b6a7c0000201c0000202c00012b7002c00001c40ffff0000001180000007000000"
+          "010000000000999000000123450000004025f0bec9",
+    "D7": "020000000002020000000001080045020044000040004011b6a3c0000201c0000202c00012b7003000001d40ffff0000001180000008000000"
+          "000099900000012345000000081122334455667788cafe3d94",
+    "D10": "020000000002020000000001080045020034000040004011b6b3c0000201c0000202c00012b700200000a440ffff000000118000000900000"
+           "033deadbeefaa97bc52",
+}
+DERIVED_IB = {
+    "D8": "00020002000a00010c40ffff0000001180000064000000000099900000012345000003006648d0247c41",
+    "D9": "00020001000700021040ffff00000022000000641f000001c5533c0286fb",
+}
+
+
+def values(*tables):
+    return [bytes.fromhex(text) for table in tables for text in table.values()]
+
+
+def check_builder():
+    """The same CRC and header code that makes the captures, held against packets nobody here made."""
+    assert crc16(b"123456789") == 0x0a3d
+
+    def roce(name):
+        return bytes.fromhex({**KNOWN_ROCE, **DERIVED_ROCE}[name])
+
+    for name in ("V1", "V2", "V6"):
+        frame = roce(name)
+        covered = b"\xff" * 8 + mask_ipv4(frame[14:34]) + mask_udp(frame[34:42]) + mask_bth(frame[42:-4])
+        assert icrc(covered) == frame[-4:], name
+    frame = roce("V3")
+    assert icrc(b"\xff" * 8 + mask_ipv6(frame[14:54]) + mask_udp(frame[54:62]) + mask_bth(frame[62:-4])) == frame[-4:]
+    for name in ("V4", "V5"):
+        frame = roce(name)
+        assert icrc(b"\xff" * 8 + mask_ipv6(frame[14:54]) + mask_bth(frame[54:-4])) == frame[-4:], name
+
+    # Whole frames from field values.
+    macs = dict(dst=bytes.fromhex("183d5ebf4371"), src=bytes.fromhex("183d5ebf5192"))
+    v1 = rocev2(ib(0x11, 0, qp=0x45, syndrome=6, msn=1), sport=72, src="192.168.70.6", dst="192.168.70.4")
+    assert ether(v1, **macs) == roce("V1")
+    v5 = rocev1(ib(0x11, 0xa788c0, qp=0x109, syndrome=0, msn=5), gid4("15.0.0.2"), gid4("15.0.0.2"), hops=0x40)
+    assert v5 == roce("V5")[14:]
+    v6 = rocev2(cnp(), sport=0, tos=0xc2, ident=0x718c, src="10.0.17.1", dst="10.0.18.1")
+    assert v6 == roce("V6")[14:]
+
+    there = dict(src="192.0.2.1", dst="192.0.2.2")
+    back = dict(src="192.0.2.2", dst="192.0.2.1")
+    for name, transport, way in (
+            ("D1", ib(0x0c, 0xfffffe, a=1, dmalen=768), there),
+            ("D2", ib(0x0f, 0, bytes([1, 2, 3, 4, 5])), back),
+            ("D3", ib(0x10, 0x10, msn=2), back),
+            ("D4", ack(5, syndrome=0x60, msn=3), back),
+            ("D5", ack(6, syndrome=0x3f, msn=3), back),
+            ("D6", ib(0x1c, 7, a=1, dmalen=64), there),
+            ("D7", ib(0x1d, 8, be(0x1122334455667788, 8), a=1, dmalen=8), there),
+            ("D10", ib(0xa4, 9, bytes.fromhex("deadbeef"), a=1), there)):
+        built = ether(rocev2(transport, **way))
+        assert built == roce(name), (name, built.hex())
+
+    for name, text in {**KNOWN_IB, **DERIVED_IB}.items():
+        packet = bytes.fromhex(text)
+        at = 48 if packet[1] & 3 == 3 else 8
+        local = b"\xff" * 8 + mask_ipv6(packet[8:48]) if at == 48 else bytes([packet[0] | 0xf0]) + packet[1:8]
+        assert icrc(local + mask_bth(packet[at:-6])) == packet[-6:-2], name
+        assert vcrc(packet[:-2]) == packet[-2:], name
+    assert native(ack(0xd40a55, qp=0x870408, a=0, syndrome=0x1f, msn=1), slid=1, dlid=4) == values(KNOWN_IB)[1]
+    assert native(ib(0x0c, 0x64, a=1, dmalen=768)) == values(DERIVED_IB)[0]
+    assert native(ib(0x10, 0x64, msn=1)) == values(DERIVED_IB)[1]
+
+
+@capture("vectors-roce.pcap", "published RoCE packets V1 to V6 (ACK, UC SEND on IPv4 and IPv6, RoCEv1 WRITE and ACK, CNP), derived D1 to D7, D10")
+def vectors_roce():
+    return pcap(ETHERNET, values(KNOWN_ROCE, DERIVED_ROCE))
+
+
+@capture("vectors-ib.pcap", "published native packets V7 to V9 and derived D8, D9 in link type 247, with ICRC and VCRC")
+def vectors_ib():
+    return pcap(INFINIBAND, values(KNOWN_IB, DERIVED_IB))
+
+
+@capture("vectors-ib-erf.pcap", "the packets of vectors-ib.pcap as ERF type 21")
+def vectors_ib_erf():
+    return pcap(ERF, [erf(21, p, n) for n, p in enumerate(values(KNOWN_IB, DERIVED_IB))])
+
+
+# ---------------------------------------------------------------------------------------------------- transport
+
+
+def example(opcode):
+    """One valid packet per opcode. Each has its own queue pair, so that no two belong together."""
+    operation = OPERATIONS.get(opcode & 0x1f)
+    f = dict(qp=0x100 + opcode)
+    if opcode == 0x81:
+        return cnp(**f)
+    if not operation or opcode not in defined_opcodes():
+        return ib(opcode, opcode, pattern(16), **f)
+    if opcode == 0x80:
+        return ib(opcode, 0, **f)
+    payload = pattern(operation[2])
+    f["a"] = int(not is_response(opcode) and opcode >> 5 in (0, 2, 5))
+    f["dmalen"] = {0x06: 3 * PMTU, 0x0c: 2 * PMTU, 0x1c: 4096}.get(opcode & 0x1f, len(payload))
+    return ib(opcode, 0x10 + opcode, payload, **f)
+
+
+@capture("opcodes.pcap", "every opcode of the standard once (path MTU 256), RD FLUSH, RD and XRC ATOMIC WRITE and 0x80 (all UNCONFIRMED), vendor 0xC1, undefined 0x1F and 0x66")
+def opcodes():
+    return pcap(ETHERNET, [roce_frame(example(opcode)) for opcode in sorted(defined_opcodes()) + [0xc1, 0x1f, 0x66]])
+
+
+@capture("aeth.pcap", "ACK with credits 0, 5, 31; NAK 0x60 to 0x65; RNR NAK 0, 12, 31; reserved type 0x40; bit 7 set (big-endian file, nanoseconds)")
+def aeth():
+    syndromes = [0x00, 0x05, 0x1f, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x20, 0x2c, 0x3f, 0x40, 0x80, 0xe0]
+    return pcap(ETHERNET, [roce_frame(ack(7, qp=0x200 + n, syndrome=s, msn=3)) for n, s in enumerate(syndromes)], ">", True)
+
+
+# ---------------------------------------------------------------------------------------------------- lengths
+
+
+@capture("lengths.pcapng", "lengths that contradict each other, padding, FCS, snapped and empty frames; each packet has a comment")
+def lengths():
+    file = Pcapng()
+    eth = file.interface(ETHERNET, "eth0")
+    eth_fcs = file.interface(ETHERNET, "eth1", [(13, b"\x04")])
+    ib0 = file.interface(INFINIBAND, "ib0")
+
+    def recrc(packet):
+        """Sets the ICRC of a packet without IP options."""
+        covered = mask_ipv4(packet[:20]) + mask_udp(packet[20:28]) + mask_bth(packet[28:-4])
+        return packet[:-4] + icrc(b"\xff" * 8 + covered)
+
+    transport = ack()
+    packet = rocev2(transport)
+    bare = rocev2(ib(0x04, 1))  # BTH and ICRC only: 58 bytes
+    file.packet(eth, ether(bare, pad=True), "SEND Only without payload, padded by Ethernet to 60 bytes")
+    file.packet(eth, ether(bare, pad=True, fcs=True), "padded to 60 bytes, then a right FCS nobody speaks of")
+    file.packet(eth, ether(packet, fcs=True), "62 bytes and a right FCS nobody speaks of")
+    file.packet(eth_fcs, ether(packet, fcs=True), "62 bytes and a right FCS, stated by if_fcslen")
+    file.packet(eth_fcs, ether(bare, pad=True, fcs=True), "padded to 60 bytes and a right FCS, stated by if_fcslen")
+    file.packet(eth_fcs, ether(packet, fcs=True)[:-1] + b"\0", "a wrong FCS, stated by if_fcslen")
+    file.packet(eth, ether(ipv4(udp(transport, 49152, 4791), 17)), "no ICRC: the UDP datagram ends behind AETH")
+    file.packet(eth, ether(rocev2(transport, udp_length=40)), "UDP length 40, larger than the 28 bytes IP has")
+    file.packet(eth, ether(rocev2(transport, total=200)), "IP total length 200, larger than the frame")
+    file.packet(eth, ether(rocev2(transport, total=18)), "IP total length 18, smaller than its header")
+    file.packet(eth, ether(rocev2(transport, udp_length=7)), "UDP length 7, smaller than its header")
+    file.packet(eth, ether(rocev2(transport, udp_length=8)), "UDP length 8: nothing for BTH")
+    file.packet(eth, ether(packet[:1].replace(b"E", b"D") + packet[1:]), "IPv4 header length 16, smaller than 20")
+    file.packet(eth, ether(packet + pattern(9)), "9 bytes behind the IP packet")
+    for wrong, words in (("one too large", 8), ("one too small", 6), ("0", 0), ("2, only itself", 2)):
+        file.packet(ib0, native(ack(), pktlen=words), "PktLen %s: 7 words are there, CRCs over the wrong header" % wrong)
+    file.packet(ib0, native(ack()) + pattern(5), "5 bytes behind the VCRC")
+    file.packet(ib0, native(ack(), with_vcrc=False) + b"\x55", "1 byte where the VCRC would be")
+    gids = (gid4("10.0.0.1"), gid4("10.0.0.2"))
+    file.packet(ib0, native(ack(), gids=gids, paylen=24), "native GRH PayLen 24 instead of 20")
+    file.packet(eth, ether(rocev1(ack(), paylen=24), 0x8915), "RoCEv1 GRH PayLen 24 instead of 20")
+    file.packet(eth, ether(rocev1(ack(), paylen=12), 0x8915), "RoCEv1 GRH PayLen 12 instead of 20")
+    file.packet(eth, ether(rocev1(ack(), next_header=0x3b), 0x8915), "RoCEv1 GRH NxtHdr 0x3B: not InfiniBand")
+    file.packet(eth, roce_frame(ib(0x04, 2, padcnt=3)), "PadCnt 3 and no payload")
+    file.packet(eth, roce_frame(ib(0x11, 2, padcnt=2)), "PadCnt 2 on an ACK, which has no payload")
+    short = ib(0x0a, 3, pattern(4), dmalen=4)
+    file.packet(eth, roce_frame(short[:7]), "the datagram ends 7 bytes into BTH (then 4 bytes of CRC)")
+    file.packet(eth, roce_frame(short[:12]), "the datagram ends behind BTH: no RETH")
+    file.packet(eth, roce_frame(short[:22]), "the datagram ends 10 bytes into RETH")
+    file.packet(eth, roce_frame(ib(0x11, 4) + pattern(4)), "ACK with 4 bytes of payload")
+    file.packet(eth, roce_frame(ib(0x0d, 5, pattern(255))), "READ Response First, 255 bytes and PadCnt 1")
+    file.packet(eth, ether(packet), "captured 62 bytes of 40 on the wire", wire=40)
+    file.packet(eth, b"", "no bytes at all")
+    file.packet(eth, b"", "none of 62 bytes captured", wire=62)
+    file.packet(ib0, b"", "no bytes at all, native")
+    write = roce_frame(ib(0x0a, 6, pattern(64), dmalen=64))
+    for cut, where in ((7, "MAC addresses"), (14, "end of the MAC header"), (20, "IPv4 header"), (30, "IPv4 header"),
+                       (34, "end of the IPv4 header"), (38, "UDP header"), (42, "end of the UDP header"), (50, "BTH"),
+                       (54, "end of BTH"), (60, "RETH"), (70, "end of RETH"), (100, "payload"), (134, "end of the payload"),
+                       (136, "ICRC")):
+        file.packet(eth, write[:cut], "cut by the snap length at %d: %s" % (cut, where), wire=len(write))
+    whole = native(ib(0x0a, 7, pattern(8), dmalen=8), gids=gids)
+    for cut, where in ((5, "LRH"), (8, "end of LRH"), (30, "GRH"), (55, "BTH"), (70, "RETH"), (len(whole) - 4, "ICRC"),
+                       (len(whole) - 1, "VCRC")):
+        file.packet(ib0, whole[:cut], "cut by the snap length at %d: %s" % (cut, where), wire=len(whole))
+    file.packet(eth, ether(recrc(packet[:24] + be(0x20, 2) + packet[26:] + pattern(4))),
+                "UDP length 32 with 4 bytes more than IP has, ICRC over them")
+    return file.out
+
+
+# ---------------------------------------------------------------------------------------------------- link types
+
+
+@capture("linktypes.pcapng", "one interface per link type, an RC ACK (or what the link type can carry) in each; ERF types 2, 21, 22, 23, 25, extension headers")
+def linktypes():
+    file = Pcapng()
+    four, six, seven = rocev2(ack()), rocev2_ipv6(ack()), native(ack())
+    address = MAC_A + bytes(2)
+    tags = be(12, 2) + be(12, 2) + b"infiniband\0\0" + bytes(4)
+
+    def one(link_type, name, *packets):
+        interface = file.interface(link_type, name)
+        for packet in packets:
+            file.packet(interface, packet)
+
+    def sll(protocol):
+        return be(4, 2) + be(1, 2) + be(6, 2) + address + be(protocol, 2)
+
+    def sll2(protocol):
+        return be(protocol, 2) + bytes(2) + be(3, 4) + be(1, 2) + be(4, 1) + be(6, 1) + address
+
+    one(ETHERNET, "ethernet", ether(four), ether(six, 0x86dd), ether(rocev1(ack()), 0x8915))
+    one(RAW, "raw", four, six)
+    one(IPV4, "ipv4", four)
+    one(IPV6, "ipv6", six)
+    one(SLL, "sll", sll(0x0800) + four, sll(0x86dd) + six, sll(0x8915) + rocev1(ack()))
+    one(SLL2, "sll2", sll2(0x0800) + four, sll2(0x86dd) + six, sll2(0x8915) + rocev1(ack()))
+    one(INFINIBAND, "infiniband", seven, native(ack(), gids=(gid4("10.0.0.2"), gid4("10.0.0.1"))), seven[:-2],
+        native_raw(0, bytes(2) + be(0x0800, 2) + four), native_raw(1, udp6(pattern(8))))
+    one(IPOIB, "ipoib", bytes(40) + be(0x0800, 2) + bytes(2) + four,
+        grh(4 + len(six), ip6(2), ip6(1)) + be(0x86dd, 2) + bytes(2) + six)
+    one(USER0, "user0", seven)
+    one(UPPER_PDU, "upper-pdu", tags + seven)
+    credit = bits((0, 4), (0x123, 12), (1, 4), (0x456, 12))
+    one(ERF, "erf",
+        erf(2, ether(four, fcs=True), 20, subheader=bytes(2)),
+        erf(21, seven, 21),
+        erf(22, four, 22),
+        erf(23, six, 23),
+        erf(25, credit + vcrc(credit), 25),
+        erf(21, seven, 26, ext=bytes.fromhex("0c00000000000001")),
+        erf(21, seven, 27, ext=bytes.fromhex("8c000000000000010500000000000002")),
+        erf(21, seven, 28, flags=0x14))
+    return file.out
+
+
+# ---------------------------------------------------------------------------------------------------- IPoIB
+
+
+@capture("ipoib.pcap", "link type 247: UD IPoIB (Q_Key 0xB1B) with IPv4, ARP, IPv6; RC connected mode with IPv4; RC payload that only starts 08 00 00 00")
+def ipoib():
+    echo = bytes.fromhex("0800") + bytes(2) + be(7, 2) + be(1, 2) + pattern(24)
+    ping = ipv4(echo[:2] + be(inet_sum(echo), 2) + echo[4:], 1, tos=0)
+    hardware = bytes.fromhex("00000404") + bytes.fromhex("fe80000000000000") + be(0x0002c90200000001, 8)
+    arp = be(32, 2) + be(0x0800, 2) + be(20, 1) + be(4, 1) + be(1, 2) + hardware + ip4("10.0.0.1") + bytes(20) + ip4("10.0.0.2")
+    multicast = (bytes.fromhex("fe80000000000000") + be(0x0002c90200000001, 8),
+                 bytes.fromhex("ff12401bffff000000000000ffffffff"))
+
+    def encapsulated(ethertype, packet):
+        return be(ethertype, 2) + bytes(2) + packet
+
+    def datagram(psn, ethertype, packet, **f):
+        return native(ib(0x64, psn, encapsulated(ethertype, packet), qp=0x404, q_key=0xb1b, srcqp=0x405), **f)
+
+    return pcap(INFINIBAND, [
+        native(ib(0x64, 0, encapsulated(0x0806, arp), qp=0xffffff, q_key=0xb1b, srcqp=0x404), gids=multicast, dlid=0xc000),
+        datagram(1, 0x0800, ping),
+        datagram(2, 0x86dd, udp6(pattern(8))),
+        native(ib(0x04, 3, encapsulated(0x0800, ping), qp=0x406, a=1)),
+        native(ib(0x04, 4, encapsulated(0x0806, arp), qp=0x406)),
+        native(ib(0x04, 5, bytes.fromhex("08000000") + pattern(28), qp=0x407)),
+        native(ib(0x64, 6, bytes.fromhex("08000000") + pattern(28), qp=0x408, q_key=0x22222222)),
+    ])
+
+
+# ---------------------------------------------------------------------------------------------------- IP
+
+
+@capture("ipv6.pcap", "RoCEv2 over IPv6, with hop-by-hop and destination options, fragments of both IPs, IPv4 options (ICRC rule UNCONFIRMED), RoCEv1 bare and tagged, UDP ports 4792 and 18515 (big-endian file)")
+def ip_forms():
+    send = ib(0x04, 1, pattern(64), a=1)
+    padn = bytes([0, 1, 4, 0, 0, 0, 0])  # no more words; PadN of 4
+    big6, big4 = rocev2_ipv6(ib(0x04, 4, pattern(600))), rocev2(ib(0x04, 5, pattern(600)), ident=0x77, flags=0)
+
+    def fragment6(offset, more, data):
+        return ether(ipv6(be(17, 1) + bytes(1) + bits((offset // 8, 13), (0, 2), (more, 1)) + be(0xabcdef01, 4) + data, 44), 0x86dd)
+
+    def fragment4(offset, more, data):
+        return ether(ipv4(data, 17, ident=0x77, flags=more << 13 | offset // 8))
+
+    return pcap(ETHERNET, [
+        ether(rocev2_ipv6(send), 0x86dd),
+        ether(rocev2_ipv6(ack(1)), 0x86dd),
+        ether(rocev2_ipv6(ib(0x04, 2, pattern(16)), chain=[(0, padn)]), 0x86dd),
+        ether(rocev2_ipv6(ib(0x04, 3, pattern(16)), chain=[(0, padn), (60, padn)]), 0x86dd),
+        fragment6(0, 1, big6[40:440]),
+        fragment6(400, 0, big6[440:]),
+        fragment4(0, 1, big4[20:420]),
+        fragment4(400, 0, big4[420:]),
+        roce_frame(ib(0x04, 6, pattern(16)), options=bytes.fromhex("94040000")),
+        roce_frame(ib(0x04, 7, pattern(16)), options=bytes.fromhex("0107070400000000")),
+        ether(rocev1(ib(0x04, 8, pattern(16))), 0x8915),
+        ether(rocev1(ib(0x04, 9, pattern(16))), 0x8915, tags=[(0x8100, 0x6064)]),
+        ether(rocev1(ib(0x04, 10)), 0x8915, pad=True),
+        roce_frame(ib(0x04, 11, pattern(16)), dport=4792),
+        roce_frame(ib(0x04, 12, pattern(16)), dport=18515),
+    ], ">")
+
+
+# ---------------------------------------------------------------------------------------------------- times
+
+
+@capture("times.pcapng", "time stamp units 10^-9, 10^-6 (default), 10^-3, 2^-10, 2^-32, an offset; comment, flags, drops; simple, obsolete, statistics, unknown and custom blocks; a second section in big-endian")
+def times():
+    file = Pcapng()
+    frame = [roce_frame(ib(0x04, psn, pattern(16))) for psn in range(12)]
+
+    def fill(psn, base):
+        def interface(name, resolution, *options):
+            return file.interface(ETHERNET, name, ([(9, bytes([resolution]))] if resolution else []) + list(options))
+
+        micro = interface("micro", None)
+        nano = interface("nano", 9)
+        milli = interface("milli", 3)
+        binary10 = interface("binary10", 0x8a)
+        binary32 = interface("binary32", 0xa0)
+        moved = interface("moved", 6, (14, file.pack("q", base)))
+        file.packet(micro, frame[psn], stamp=base * 10**6 + 250000)
+        file.packet(nano, frame[psn + 1], "half a second after the full one", stamp=base * 10**9 + 500000001)
+        file.packet(milli, frame[psn + 2], stamp=base * 10**3 + 625)
+        file.packet(binary10, frame[psn + 3], stamp=(base << 10) + 768)
+        file.packet(binary32, frame[psn + 4], stamp=(base << 32) + (7 << 29))
+        # Inbound, and 3 packets lost before this one.
+        file.packet(moved, frame[psn + 5], stamp=999999, options=[(2, file.pack("I", 1)), (4, file.pack("Q", 3))])
+
+    fill(0, START)
+    file.simple(frame[6])
+    file.obsolete(1, frame[7], START * 10**9 + 10**9)
+    now = START * 10**6 + 2000000
+    file.block(5, file.pack("III", 0, now >> 32, now & 0xffffffff) + file.options(
+        [(4, file.pack("Q", 1000)), (5, file.pack("Q", 17)), (1, "statistics of the interface micro")]))
+    file.block(0x80000123, b"a block type nobody knows")
+    file.block(0x00000bad, file.pack("I", 32473) + b"custom, to be copied")
+    file.block(0x40000bad, file.pack("I", 32473) + b"custom, not to be copied")
+    file.section(">", [(3, "some OS"), (4, "make_captures.py"), (1, "second section")])
+    fill(6, START + 60)
+    return file.out
+
+
+# ----------------------------------------------------------------------------------------------------
+
+
+def main():
+    check_builder()
+    os.makedirs(OUT, exist_ok=True)
+    lines = ["# Golden captures", "", "Made by `../make_captures.py`, this list too. Addresses are 10.0.0.1 and 10.0.0.2; ICRC, VCRC and checksums are",
+             "right unless the line says otherwise.", "", "| file | what it holds |", "|---|---|"]
+    total = 0
+    for name, text, build in CAPTURES:
+        data = build()
+        total += len(data)
+        with open(os.path.join(OUT, name), "wb") as file:
+            file.write(data)
+        lines.append("| %s | %s |" % (name, text))
+    with open(os.path.join(OUT, "README.md"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    print("%d captures, %d bytes" % (len(CAPTURES), total), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
