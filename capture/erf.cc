@@ -72,7 +72,7 @@ class ErfSource final : public Source {
     if (type_of(p) == type_ethernet) headers += 2;  // offset and padding in front of the Ethernet header
     const std::uint64_t time = load64(p, false);
     frame.bytes = {p, length};
-    frame.time_ns = static_cast<std::int64_t>((time >> 32) * 1000000000 + ((time & 0xffffffff) * 1000000000 >> 32));
+    frame.time_ns = static_cast<std::int64_t>((time >> 32) * 1000000000 + (((time & 0xffffffff) * 1000000000 + 0x80000000) >> 32));
     frame.wire_bytes = static_cast<std::uint32_t>(headers + load16(p + 14, true));
     frame.interface_id = 0;
     frame.link_type = link_type_erf;

@@ -19,6 +19,8 @@ using Run = std::function<int()>;
 void add_read_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
+void add_man_command(CLI::App& app, Run& run);
 
 // "rdmascope: sentence" on standard error.
 void complain(std::string_view sentence);

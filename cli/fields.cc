@@ -28,6 +28,8 @@ std::string_view type_name(const Field& f) {
   switch (f.show) {
     case Show::dec:
       return "number";
+    case Show::named:
+      return "named";
     case Show::hex:
     case Show::reserved:
       return "hex";
@@ -80,7 +82,7 @@ void put_json(Text& out, const Header& h, const Field& f) {
     out.put(',');
     put_json_text(out, "also", std::string(h.name) + "." + std::string(f.alias));
   }
-  if (f.width > 53 || f.show >= Show::mac)
+  if (f.width > 53 || f.show >= Show::mac || f.show == Show::named)
     out.put(",\"json\":\"string\"");
   else
     out.put(f.show == Show::flag ? std::string_view(",\"json\":\"boolean\"")

@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   add_read_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);
+  add_completion_command(app, run);
+  add_man_command(app, run);
 
   try {
     app.parse(argc, argv);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "dissect/field_index.h"
+#include "dissect/frame.h"
 #include "dissect/json.h"
 #include "dissect/summary.h"
 #include "dissect/tree.h"
@@ -160,7 +161,7 @@ class TextWriter final : public PacketWriter {
     out.put(' ');
     left(out, 8, [&](Text& t) { t.put(dissect::protocol(packet)); });
     out.put(' ');
-    right(out, 4, [&](Text& t) { t.dec(packet.frame.wire_bytes); });
+    right(out, 4, [&](Text& t) { t.dec(dissect::wire_length(packet)); });
     out.put(' ');
     dissect::put_info(out, packet);
     if (!color.empty()) out.put("\033[0m");
@@ -337,7 +338,7 @@ class FieldsWriter final : public PacketWriter {
         out.put(dissect::protocol(packet));
         break;
       case Column::Kind::length:
-        out.dec(packet.frame.wire_bytes);
+        out.dec(dissect::wire_length(packet));
         break;
       case Column::Kind::info:
         dissect::put_info(out, packet);

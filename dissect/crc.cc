@@ -44,8 +44,8 @@ void compute(const Packet& p, Crc& crc) {
 
 bool status_value(const Crc& crc, unsigned n, Value& out) {
   if (n > 0 || crc.status == CrcStatus::absent) return false;
-  out.kind = Value::Kind::text;
-  out.text = name(crc.status);
+  out.kind = Value::Kind::number;
+  out.number = static_cast<std::uint64_t>(crc.status);
   return true;
 }
 
@@ -64,11 +64,6 @@ bool reason_value(const Crc& crc, unsigned n, Value& out) {
 }
 
 }  // namespace
-
-std::string_view name(CrcStatus status) {
-  constexpr std::string_view names[] = {"Not present", "Good", "Bad", "Unverified"};
-  return names[static_cast<std::size_t>(status)];
-}
 
 bool compute_icrc(Envelope envelope, std::span<const std::uint8_t> covered, std::size_t bth, std::uint32_t& icrc) {
   const std::size_t header_bytes = bth + bth_bytes;

@@ -25,7 +25,7 @@ struct Icrc {
   static constexpr auto fields =
       layout(bytes, {
                         {"crc", 32, Show::hex, "Invariant CRC"},
-                        generated("crc.status", Show::text, "Invariant CRC status", icrc_status),
+                        generated("crc.status", Show::named, "Invariant CRC status", icrc_status, crc_statuses),
                         generated("crc.expected", Show::hex, "Invariant CRC expected", icrc_expected),
                         generated("crc.reason", Show::text, "Invariant CRC not verified because", icrc_reason),
                     });
@@ -37,7 +37,7 @@ struct Vcrc {
   static constexpr auto fields =
       layout(bytes, {
                         {"crc", 16, Show::hex, "Variant CRC"},
-                        generated("crc.status", Show::text, "Variant CRC status", vcrc_status),
+                        generated("crc.status", Show::named, "Variant CRC status", vcrc_status, crc_statuses),
                         generated("crc.expected", Show::hex, "Variant CRC expected", vcrc_expected),
                         generated("crc.reason", Show::text, "Variant CRC not verified because", vcrc_reason),
                     });
@@ -50,7 +50,5 @@ bool compute_icrc(Envelope envelope, std::span<const std::uint8_t> covered, std:
 
 // The VCRC over all bytes from LRH through ICRC, as a number read big-endian from the wire.
 std::uint16_t compute_vcrc(std::span<const std::uint8_t> covered);
-
-std::string_view name(CrcStatus status);
 
 }  // namespace rdmascope::dissect

@@ -1,7 +1,7 @@
 // Ethernet MAC header, 14 bytes, and what may follow the packet inside the frame. IEEE 802.3.
 #pragma once
 
-#include "dissect/field.h"
+#include "dissect/packet.h"
 
 namespace rdmascope::dissect {
 
@@ -48,13 +48,18 @@ struct EthernetTrailer {
                                                });
 };
 
-// The frame check sequence, when the capture holds it. Sent least significant byte first.
+bool ethernet_fcs_status(const Packet&, const Layer&, unsigned n, Value&);
+
+// The frame check sequence, when the capture holds it. CRC-32 as of zlib, least significant byte first; the field reads it
+// big-endian, like the CRCs of InfiniBand.
 struct EthernetFcs {
   static constexpr std::string_view name = "eth.fcs", title = "Frame check sequence";
   static constexpr std::uint32_t bytes = 4;
-  static constexpr auto fields = layout(bytes, {
-                                                   Field{"value", 32, Show::hex, "Frame check sequence"}.little(),
-                                               });
+  static constexpr auto fields = layout(
+      bytes, {
+                 {"value", 32, Show::hex, "Frame check sequence"},
+                 generated("status", Show::named, "Frame check sequence status", ethernet_fcs_status, crc_statuses),
+             });
 };
 
 }  // namespace rdmascope::dissect

@@ -33,6 +33,7 @@ struct ValueName {
 enum class Show : std::uint8_t {
   dec,
   hex,
+  named,     // a number shown by its name ("Good"); filters take both
   flag,      // one bit
   reserved,  // hex; senders write 0
   mac,       // 6 bytes
@@ -97,7 +98,7 @@ struct Field {
   }
 
   constexpr bool is_number() const {
-    return kind == Kind::generated ? show == Show::dec || show == Show::hex || show == Show::flag || show == Show::time
+    return kind == Kind::generated ? show <= Show::reserved || show == Show::time
                                    : width > 0 && width <= 64 && show <= Show::reserved;
   }
   constexpr std::uint64_t mask() const { return width >= 64 ? ~0ULL : (1ULL << width) - 1; }

@@ -47,6 +47,7 @@ Type type_of(const FieldRef& ref) {
   switch (f.show) {
     case Show::dec:
     case Show::hex:
+    case Show::named:
     case Show::reserved:
       return f.kind == Field::Kind::rest ? Type::bytes : Type::number;
     case Show::flag:

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "dissect/erf.h"
 #include "dissect/packet.h"
 
 namespace rdmascope::dissect {
@@ -33,6 +34,21 @@ std::string_view name(Problem problem) {
   return names[static_cast<std::size_t>(problem)];
 }
 
+std::uint64_t wire_length(const Packet& p) {
+  const Layer* erf = p.find(header<Erf>);
+  return erf && erf->at == 0 ? View<Erf>(p.data(*erf)).get<"wlen">() : p.frame.wire_bytes;
+}
+
+std::uint64_t captured_length(const Packet& p) {
+  const std::span<const Layer> layers = p.layers();
+  std::uint64_t record = 0;
+  for (std::size_t i = 1; i < layers.size(); ++i) {
+    if (layers[i].header != &header<Erf> && layers[i].header != &header<ErfEthernet>) break;
+    record += layers[i].bytes;
+  }
+  return p.bytes.size() - record;
+}
+
 bool frame_number(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, p.frame.number, out); }
 bool frame_time_epoch(const Packet& p, const Layer&, unsigned n, Value& out) {
   return p.frame.has_time && number(n, static_cast<std::uint64_t>(p.frame.time_ns), out);
@@ -43,8 +59,8 @@ bool frame_time_relative(const Packet& p, const Layer&, unsigned n, Value& out) 
 bool frame_time_delta(const Packet& p, const Layer&, unsigned n, Value& out) {
   return p.frame.has_time && number(n, static_cast<std::uint64_t>(p.frame.time_delta_ns), out);
 }
-bool frame_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, p.frame.wire_bytes, out); }
-bool frame_cap_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, p.bytes.size(), out); }
+bool frame_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, wire_length(p), out); }
+bool frame_cap_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, captured_length(p), out); }
 bool frame_interface_id(const Packet& p, const Layer&, unsigned n, Value& out) {
   return number(n, p.frame.interface_id, out);
 }

@@ -10,6 +10,10 @@ bool frame_number(const Packet&, const Layer&, unsigned n, Value&);
 bool frame_time_epoch(const Packet&, const Layer&, unsigned n, Value&);
 bool frame_time_relative(const Packet&, const Layer&, unsigned n, Value&);
 bool frame_time_delta(const Packet&, const Layer&, unsigned n, Value&);
+// Bytes on the wire and captured, without the record header that ERF puts before a packet.
+std::uint64_t wire_length(const Packet&);
+std::uint64_t captured_length(const Packet&);
+
 bool frame_len(const Packet&, const Layer&, unsigned n, Value&);
 bool frame_cap_len(const Packet&, const Layer&, unsigned n, Value&);
 bool frame_interface_id(const Packet&, const Layer&, unsigned n, Value&);

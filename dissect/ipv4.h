@@ -1,7 +1,7 @@
 // IPv4 header, 20 bytes and options (RFC 791).
 #pragma once
 
-#include "dissect/field.h"
+#include "dissect/packet.h"
 
 namespace rdmascope::dissect {
 
@@ -47,11 +47,11 @@ struct Ipv4 {
                         {"flags.rb", 1, Show::flag, "Reserved bit"},
                         {"flags.df", 1, Show::flag, "Don't fragment"},
                         {"flags.mf", 1, Show::flag, "More fragments"},
-                        Field{"frag_offset", 13, Show::dec, "Fragment Offset"}.times(8).in("bytes"),
+                        Field{"frag_offset", 13, Show::dec, "Fragment Offset"}.in("units of 8 bytes"),
                         {"ttl", 8, Show::dec, "Time to Live"},
                         {"proto", 8, Show::dec, "Protocol", ip_protocols},
                         {"checksum", 16, Show::hex, "Header Checksum"},
-                        generated("checksum.status", Show::text, "Header checksum status", ipv4_checksum_status),
+                        generated("checksum.status", Show::named, "Header checksum status", ipv4_checksum_status, crc_statuses),
                         Field{"src", 32, Show::ipv4, "Source Address"}.also("addr"),
                         Field{"dst", 32, Show::ipv4, "Destination Address"}.also("addr"),
                         rest("options", Show::bytes, "Options"),

@@ -77,7 +77,7 @@ void put_json(Text& out, const Packet& packet, const JsonOptions& options) {
         continue;
       }
       put_json_value(out, f, value);
-      if (f.names.empty()) continue;
+      if (f.names.empty() || f.show == Show::named) continue;
       const std::string_view known = name_of(f.names, value.number);
       if (known.empty()) continue;
       out.put(",\"");

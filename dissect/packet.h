@@ -53,7 +53,9 @@ struct Event {
   std::uint64_t actual;
 };
 
-enum class CrcStatus : std::uint8_t { absent, good, bad, unverified };
+// Numbers as in Wireshark's checksum fields.
+enum class CrcStatus : std::uint8_t { bad, good, unverified, absent };
+inline constexpr ValueName crc_statuses[] = {{0, "Bad"}, {1, "Good"}, {2, "Unverified"}, {3, "Not present"}};
 
 // Which bytes the invariant CRC covers and how their header is masked (reference ib-wire.md 5.2).
 enum class Envelope : std::uint8_t { none, ib_local, ib_global, roce_v1, roce_v2_ipv4, roce_v2_ipv6 };

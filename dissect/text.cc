@@ -230,6 +230,12 @@ void put_value(Text& out, const Field& field, const Value& value) {
       out.put("0x");
       out.hex(value.number, field.width > 0 ? (field.width + 3u) / 4 : 8);
       break;
+    case Show::named:
+      if (const std::string_view known = name_of(field.names, value.number); !known.empty())
+        out.put(known);
+      else
+        out.dec(value.number);
+      break;
     case Show::mac:
       out.mac(value.bytes.data());
       break;

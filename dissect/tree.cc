@@ -43,7 +43,7 @@ void put_field(Text& out, const Packet& packet, const Layer& layer, const Field&
       out.put(' ');
       out.put(f.unit);
     }
-    if (!f.names.empty()) {
+    if (!f.names.empty() && f.show != Show::named) {
       const std::string_view known = name_of(f.names, value.number);
       if (!known.empty()) {
         out.put(" (");
@@ -65,9 +65,9 @@ void put_tree(Text& out, const Packet& packet, std::string_view time) {
       out.put("Frame ");
       out.dec(packet.frame.number);
       out.put(": ");
-      out.dec(packet.frame.wire_bytes);
+      out.dec(wire_length(packet));
       out.put(" bytes on the wire, ");
-      out.dec(packet.bytes.size());
+      out.dec(captured_length(packet));
       out.put(" captured, ");
       out.put(time);
       out.put('\n');

@@ -335,6 +335,7 @@ Next step_ipv4(Walk& w) {
     w.event(Problem::bad_length, header<Ipv4>, at, header_bytes, total);
   else
     w.narrow(header<Ipv4>, at, total);
+  w.leftover = &header<Data>;
   w.envelope = Envelope::roce_v2_ipv4;
   w.envelope_at = at;
   if (u16(ip + 6) & 0x3fff) {
@@ -369,6 +370,7 @@ Next step_ipv6(Walk& w) {
     return {step_data};
   }
   w.narrow(header<Ipv6>, w.pos, u16(ip + 4));
+  w.leftover = &header<Data>;
   w.envelope = Envelope::roce_v2_ipv6;
   w.envelope_at = at;
   return by_next_header(w, ip[6]);
@@ -487,9 +489,12 @@ Next step_gre(Walk& w) {
 
 // --- InfiniBand ------------------------------------------------------------------------------------------------------
 
+// Raw packets may carry any EtherType.
 Next step_rwh(Walk& w) {
-  if (!w.take<Rwh>()) return {};
-  return w.rest(header<RawData>);
+  const std::uint8_t* rwh = w.take<Rwh>();
+  if (!rwh) return {};
+  const Next next = by_ethertype(u16(rwh + 2));
+  return next.step == step_data ? w.rest(header<RawData>) : next;
 }
 
 Next step_lrh(Walk& w) {
@@ -753,26 +758,32 @@ Next by_link_type(const WalkOptions& options, std::uint16_t link_type) {
   return {step_data};
 }
 
-// Finds the frame check sequence behind an Ethernet frame's padding: stated by the capture, or recognised because it
-// fits the bytes before it.
+// The FCS of the outermost Ethernet frame, whose last byte stands before `end`, as a number read big-endian. False: the
+// packet has no Ethernet header.
+bool compute_fcs(const Packet& p, std::uint32_t end, std::uint32_t& fcs) {
+  const Layer* eth = p.find(header<Ethernet>);
+  if (!eth || end < eth->at) return false;
+  fcs = __builtin_bswap32(libdeflate_crc32(0, p.data(*eth), end - eth->at));
+  return true;
+}
+
+std::uint32_t u32(const std::uint8_t* p) { return std::uint32_t{u16(p)} << 16 | u16(p + 2); }
+
+// A frame check sequence nobody speaks of: behind the padding, recognised because it fits the bytes before it.
 void find_fcs(Walk& w) {
-  if (w.tail_count == 0) return;
+  if (w.tail_count == 0 || w.tail_count == w.tails.size() || !w.has_room()) return;
   Walk::Tail& outer = w.tails[0];
   if (outer.header != &header<EthernetTrailer> || outer.bytes < EthernetFcs::bytes) return;
   const std::uint32_t at = outer.at + outer.bytes - EthernetFcs::bytes;
-  if (at + EthernetFcs::bytes != w.captured) return;
-  const std::uint32_t fcs = w.data[at] | std::uint32_t{w.data[at + 1]} << 8 | std::uint32_t{w.data[at + 2]} << 16 |
-                            std::uint32_t{w.data[at + 3]} << 24;
-  if (fcs == 0 || libdeflate_crc32(0, w.data, at) != fcs) return;
+  std::uint32_t fcs = 0;
+  if (at + EthernetFcs::bytes > w.captured || !compute_fcs(w.p, at, fcs) || fcs != u32(w.data + at)) return;
   outer.bytes -= EthernetFcs::bytes;
-  if (outer.bytes == 0) {
-    outer = {&header<EthernetFcs>, at, EthernetFcs::bytes};
-    return;
+  if (outer.bytes > 0) {  // padding stays before it; what stands last on the wire goes to the bottom of the tails
+    std::copy_backward(w.tails.begin(), w.tails.begin() + static_cast<std::ptrdiff_t>(w.tail_count),
+                       w.tails.begin() + static_cast<std::ptrdiff_t>(w.tail_count) + 1);
+    ++w.tail_count;
   }
-  // It stands last on the wire, so it goes to the bottom of the tails.
-  for (std::size_t i = std::min(w.tail_count, w.tails.size() - 1); i > 0; --i) w.tails[i] = w.tails[i - 1];
   w.tails[0] = {&header<EthernetFcs>, at, EthernetFcs::bytes};
-  w.tail_count = std::min(w.tail_count + 1, w.tails.size());
 }
 
 bool same_letters(std::string_view a, std::string_view b) {
@@ -853,10 +864,19 @@ int link_type_by_name(std::string_view name) {
   return -1;
 }
 
+bool ethernet_fcs_status(const Packet& p, const Layer& layer, unsigned n, Value& out) {
+  std::uint32_t fcs = 0;
+  if (n > 0 || layer.bytes < EthernetFcs::bytes || !compute_fcs(p, layer.at, fcs)) return false;
+  out.kind = Value::Kind::number;
+  out.number = static_cast<std::uint64_t>(fcs == u32(p.data(layer)) ? CrcStatus::good : CrcStatus::bad);
+  return true;
+}
+
 bool ipv4_checksum_status(const Packet& p, const Layer& layer, unsigned n, Value& out) {
   if (n > 0) return false;
-  out.kind = Value::Kind::text;
-  out.text = name(internet_checksum({p.data(layer), layer.bytes}) == 0 ? CrcStatus::good : CrcStatus::bad);
+  const bool good = internet_checksum({p.data(layer), layer.bytes}) == 0;
+  out.kind = Value::Kind::number;
+  out.number = static_cast<std::uint64_t>(good ? CrcStatus::good : CrcStatus::bad);
   return true;
 }
 
