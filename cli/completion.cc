@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "dissect/headers.h"
 #include "dissect/walk.h"
@@ -51,31 +53,6 @@ std::vector<std::string> kinds() {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
-}
-
-// CLI11 keeps the words of a CheckedTransformer or IsMember to itself, but names them when it refuses another:
-// "... {csv->4,text->0} ...", "... {bash,zsh}".
-std::vector<std::string> choices_of(CLI::Option& option) {
-  CLI::Validator* validator = nullptr;
-  try {
-    validator = option.get_validator(0);
-  } catch (const CLI::OptionNotFound&) {
-    return {};
-  }
-  const std::string refusal = (*validator)(std::string("?"));
-  const std::size_t open = refusal.find('{'), close = refusal.find('}', open);
-  if (open == std::string::npos || close == std::string::npos) return {};
-  std::vector<std::string> out;
-  for (const std::string& item : CLI::detail::split(refusal.substr(open + 1, close - open - 1), ','))
-    out.push_back(item.substr(0, item.find("->")));
-  return out;
-}
-
-// "FORMAT" of "FORMAT:INT in [1 - 9]", or what a value by position is called.
-std::string value_name(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::string name = type.substr(0, type.find(':'));
-  return name.empty() && option.get_positional() ? option.get_name(true) : name;
 }
 
 Parameter make_parameter(CLI::Option& option) {
@@ -440,10 +417,9 @@ std::string man_page(const CLI::App& app) {
     for (const CLI::Option* option : command->get_options(visible))
       if (!is_help(option)) out += man_option(*option);
   }
-  constexpr std::string_view prefix = "Exit status: ";
-  std::string status = app.get_footer();
-  if (const std::size_t at = status.find(prefix); at != std::string::npos) status.erase(0, at + prefix.size());
-  out += fmt::format(".SH EXIT STATUS\n{}\n.SH ENVIRONMENT\n", roff(status));
+  out += ".SH EXIT STATUS\n";
+  for (const ExitStatus& e : exit_statuses) out += fmt::format(".TP\n{}\n{}\n", e.status, roff(std::string(e.meaning)));
+  out += ".SH ENVIRONMENT\n";
   for (const Example& e : environment)
     out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(std::string(e.what)), roff(std::string(e.command)));
   out += ".SH EXAMPLES\n";
@@ -454,13 +430,9 @@ std::string man_page(const CLI::App& app) {
 }
 
 void add_completion_command(CLI::App& app, Run& run) {
-  const std::map<std::string, Shell> shells{{"bash", Shell::bash}, {"zsh", Shell::zsh}, {"fish", Shell::fish}};
   auto shell = std::make_shared<Shell>(Shell::bash);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->type_name("")
-      ->transform(CLI::CheckedTransformer(shells).description(""));
+  add_choice(*completion, "SHELL", *shell, shell_choices, "shell", "the shell that is to complete")->required();
   completion->callback([&app, shell, &run] {
     run = [&app, shell] {
       Output output;

@@ -5,13 +5,12 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
+#include "cli/choices.h"
 
 namespace rdmascope::cli {
 
 enum class Shell { bash, zsh, fish };
+inline constexpr Choice<Shell> shell_choices[] = {{"bash", Shell::bash}, {"zsh", Shell::zsh}, {"fish", Shell::fish}};
 
 // A script for that shell's completion. Field names are not in it: it asks `rdmascope fields` when they are needed.
 std::string completion_script(CLI::App& app, Shell shell);

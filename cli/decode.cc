@@ -21,6 +21,7 @@ namespace {
 struct DecodeOptions {
   std::vector<std::string> input;
   std::string as;
+  bool summary = false;
   WriterOptions writer;
   ColorWhen color = ColorWhen::automatic;
   DissectOptions dissect;
@@ -137,29 +138,22 @@ int run_decode(const DecodeOptions& options) {
 
 void add_decode_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<DecodeOptions>();
-  options->writer.tree = true;
   CLI::App* decode = app.add_subcommand("decode", "Dissect pasted hex: bare digits, tcpdump -x, hex dumps");
-  decode->add_option("HEX", options->input, "hex digits, or a file of them; - or nothing is standard input")
-      ->type_name("");
+  decode->add_option("HEX", options->input, "hex digits, or a file with some; - or nothing is standard input")
+      ->type_name("HEX");
   decode
       ->add_option("--as", options->as,
-                   "what the bytes start with: a link type or a header (ETHERNET, RAW, bth, aeth, ...)")
+                   "what the bytes start with: a link type or a header, as ETHERNET, RAW, bth or aeth; guessed if not "
+                   "given")
       ->type_name("KIND");
-  const std::map<std::string, Format> formats{
-      {"text", Format::text}, {"json", Format::json}, {"ndjson", Format::ndjson}};
-  decode->add_option("-T,--format", options->writer.format, "text, json or ndjson")
-      ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(formats).description(""));
-  decode->add_flag("-x,--hex", options->writer.hex, "add a hex dump; with JSON: payload bytes");
-  decode->add_flag("!-s,!--summary", options->writer.tree, "one line a packet instead of every field");
-  const std::map<std::string, ColorWhen> colors{
-      {"auto", ColorWhen::automatic}, {"always", ColorWhen::always}, {"never", ColorWhen::never}};
-  decode->add_option("--color", options->color, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(CLI::CheckedTransformer(colors).description(""));
+  add_choice(*decode, "-T,--format", options->writer.format, whole_packet_formats, "form",
+             "text shows every field, json is an array, ndjson an object per line");
+  decode->add_flag("-x,--hex", options->writer.hex, "add a hex dump; with -T json or ndjson: the payload bytes");
+  decode->add_flag("-s,--summary", options->summary, "one line per packet instead of every field");
+  add_choice(*decode, "--color", options->color, color_choices, "setting", "colour the lines; auto: on a terminal");
   options->dissect.add_to(*decode);
   decode->callback([options, &run] {
-    if (options->writer.format != Format::text) options->writer.tree = false;
+    options->writer.tree = options->writer.format == Format::text && !options->summary;
     run = [options] { return run_decode(*options); };
   });
 }

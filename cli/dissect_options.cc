@@ -7,22 +7,26 @@
 namespace rdmascope::cli {
 
 void DissectOptions::add_to(CLI::App& command) {
-  command.add_option("--roce-port", roce_ports_, "UDP destination port that carries RoCEv2, besides 4791 (repeatable)")
+  command
+      .add_option("--roce-port", roce_ports_, "UDP destination port that carries RoCEv2, besides 4791; may be repeated")
       ->type_name("PORT")
-      ->check(CLI::Range(1, 65535))
+      ->check(CLI::Range(1, 65535).description(""))
       ->group("Dissection")
       ->take_all();
   command
       .add_option("--user-link", user_links_,
-                  "what frames of a private link type start with, as USER0=infiniband.lrh (repeatable)")
+                  "what frames of a private link type start with, as USER0=infiniband.lrh; may be repeated")
       ->type_name("TYPE=START")
       ->group("Dissection")
       ->take_all();
-  command.add_option("--bth-ip-proto", bth_ip_protocol_, "IP protocol number that carries BTH without UDP")
+  command
+      .add_option("--bth-ip-proto", bth_ip_protocol_,
+                  "IP protocol number that carries InfiniBand transport without UDP")
       ->type_name("N")
-      ->check(CLI::Range(1, 255))
+      ->check(CLI::Range(1, 255).description(""))
       ->group("Dissection");
-  command.add_flag("--rd-is-dc", rd_is_dc_, "opcodes 0x40 to 0x5f are vendor DC, not RD: leave them undecoded")
+  command
+      .add_flag("--rd-is-dc", rd_is_dc_, "opcodes 0x40 to 0x5f are a vendor's DC, not RD; what follows is not decoded")
       ->group("Dissection");
 }
 

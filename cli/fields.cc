@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "dissect/field_index.h"
@@ -16,6 +17,8 @@ using dissect::Field;
 using dissect::Header;
 using dissect::Show;
 using dissect::Text;
+
+constexpr Choice<bool> forms[] = {{"text", false}, {"json", true}};
 
 struct FieldsOptions {
   std::string prefix;
@@ -137,12 +140,10 @@ int run_fields(const FieldsOptions& options) {
 void add_fields_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<FieldsOptions>();
   CLI::App* fields = app.add_subcommand("fields", "List the fields that filters and -e know");
-  fields->add_option("PREFIX", options->prefix, "only fields that start so, as infiniband.bth")->type_name("");
-  fields->add_flag("--values", options->values, "with the names of values");
-  const std::map<std::string, bool> formats{{"text", false}, {"json", true}};
-  fields->add_option("-T,--format", options->json, "text or json")
-      ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(formats).description(""));
+  fields->add_option("PREFIX", options->prefix, "only names that start with this, as infiniband.bth")
+      ->type_name("PREFIX");
+  fields->add_flag("--values", options->values, "also the names of values, as 17 RC_ACKNOWLEDGE");
+  add_choice(*fields, "-T,--format", options->json, forms, "form", "a line per field, or an array of objects");
   fields->callback([options, &run] { run = [options] { return run_fields(*options); }; });
 }
 

@@ -3,16 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <iostream>
+#include <string_view>
 
 #include "cli/command.h"
+#include "cli/help.h"
 
 int main(int argc, char** argv) {
   using namespace rdmascope::cli;
-  CLI::App app{"RDMA packet capture and protocol analyzer: InfiniBand, RoCE, AWS EFA/CDI", "rdmascope"};
-  app.set_version_flag("--version", "rdmascope " RDMASCOPE_VERSION);
+  CLI::App app{"RDMA capture analyzer: native InfiniBand, RoCE v1 and v2", "rdmascope"};
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.failure_message(usage_error);
+  app.set_help_flag("-h,--help", "show this help");
+  app.set_version_flag("--version", "rdmascope " RDMASCOPE_VERSION, "show the version");
   app.require_subcommand(1);
-  app.set_help_all_flag("--help-all", "Help of every command");
-  app.footer("Exit status: 0 fine, 1 violations or failed tests, 2 usage, file or device error.");
 
   Run run;
   add_read_command(app, run);
@@ -20,9 +24,20 @@ int main(int argc, char** argv) {
   add_fields_command(app, run);
   add_completion_command(app, run);
   add_man_command(app, run);
+  app.set_help_all_flag("--help-all", "show the help of every command");  // now, or the commands would have it, too
 
+  if (argc < 2) {
+    std::cerr << app.help();
+    return exit_error;
+  }
+  // `rdmascope help read` is `rdmascope read --help`.
+  std::vector<const char*> arguments(argv, argv + argc);
+  if (std::string_view(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.push_back("--help");
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? exit_fine : exit_error;
   }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/choices.h"
 #include "dissect/text.h"
 
 namespace rdmascope::cli {
@@ -29,6 +30,8 @@ class Output {
 
 // auto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
 enum class ColorWhen { automatic, always, never };
+inline constexpr Choice<ColorWhen> color_choices[] = {
+    {"auto", ColorWhen::automatic}, {"always", ColorWhen::always}, {"never", ColorWhen::never}};
 bool use_color(ColorWhen when);
 
 // Whether the terminal or locale shows UTF-8.

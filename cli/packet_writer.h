@@ -2,19 +2,32 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/choices.h"
 #include "cli/output.h"
 #include "dissect/packet.h"
 
 namespace rdmascope::cli {
 
 enum class Format { text, json, ndjson, fields, csv };
+inline constexpr Choice<Format> format_choices[] = {{"text", Format::text},
+                                                    {"json", Format::json},
+                                                    {"ndjson", Format::ndjson},
+                                                    {"fields", Format::fields},
+                                                    {"csv", Format::csv}};
+// For commands without columns: text, json, ndjson.
+inline constexpr std::span<const Choice<Format>> whole_packet_formats = std::span(format_choices).first<3>();
 
 // -t of tcpdump and tshark.
 enum class TimeForm { relative, absolute, absolute_date, delta, delta_displayed, epoch, utc, utc_date };
+inline constexpr Choice<TimeForm> time_choices[] = {
+    {"r", TimeForm::relative}, {"a", TimeForm::absolute},         {"ad", TimeForm::absolute_date},
+    {"d", TimeForm::delta},    {"dd", TimeForm::delta_displayed}, {"e", TimeForm::epoch},
+    {"u", TimeForm::utc},      {"ud", TimeForm::utc_date}};
 
 struct WriterOptions {
   Format format = Format::text;

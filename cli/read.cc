@@ -16,6 +16,9 @@
 namespace rdmascope::cli {
 namespace {
 
+constexpr Choice<capture::FileFormat> file_format_choices[] = {{"pcapng", capture::FileFormat::pcapng},
+                                                               {"pcap", capture::FileFormat::pcap}};
+
 struct ReadOptions {
   std::vector<std::string> files;
   std::string filter;
@@ -142,53 +145,36 @@ void add_read_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ReadOptions>();
   CLI::App* read = app.add_subcommand("read", "Show the packets of capture files");
   read->add_option("FILE,-r,--read-file", options->files,
-                   "capture files (pcap, pcapng, ERF, also gzip or zstd); - is standard input")
+                   "capture file: pcap, pcapng or ERF, plain or packed with gzip or zstd; - is standard input")
       ->required()
       ->type_name("FILE");
-  read->add_option("-Y,--display-filter", options->filter, "show only packets that match this display filter")
+  read->add_option("-Y,--display-filter", options->filter,
+                   "show only packets that match, as 'infiniband.bth.opcode == 17 and ip.src == 10.0.0.1'")
       ->type_name("FILTER");
-  const std::map<std::string, Format> formats{{"text", Format::text},
-                                              {"json", Format::json},
-                                              {"ndjson", Format::ndjson},
-                                              {"fields", Format::fields},
-                                              {"csv", Format::csv}};
-  read->add_option("-T,--format", options->writer.format, "text, json, ndjson, fields or csv")
-      ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(formats).description(""));
-  read->add_option("-e,--field", options->writer.fields, "field for -T fields or csv (repeatable)")
+  add_choice(*read, "-T,--format", options->writer.format, format_choices, "form",
+             "text is a line per packet, json an array, ndjson an object per line; fields and csv show the columns "
+             "chosen with -e");
+  read->add_option("-e,--field", options->writer.fields, "a column for -T fields or csv; give -e once for each")
       ->type_name("FIELD")
       ->take_all();
   read->add_option("-E", options->writer.field_style,
-                   "style of -T fields: header=y, separator=C, aggregator=C, quote=d|s|n, occurrence=f|l|a")
+                   "style of -T fields: header=y|n, separator=C, aggregator=C, quote=d|s|n, occurrence=f|l|a")
       ->type_name("KEY=VALUE")
       ->delimiter('\0')
       ->take_all();
   read->add_option("-w,--write-file", options->write_file,
                    "write the packets to this capture file instead of showing them; - is standard output")
       ->type_name("FILE");
-  const std::map<std::string, capture::FileFormat> file_formats{{"pcapng", capture::FileFormat::pcapng},
-                                                                {"pcap", capture::FileFormat::pcap}};
-  read->add_option("-F,--file-format", options->write_format, "format of -w: pcapng or pcap")
-      ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(file_formats).description(""));
-  read->add_flag("-V,--verbose", options->writer.tree, "show every field of every layer");
-  read->add_flag("-x,--hex", options->writer.hex, "add a hex dump; with JSON: payload bytes");
-  read->add_option("-c,--count", options->count, "stop after this many packets shown")->type_name("N");
-  const std::map<std::string, TimeForm> times{
-      {"r", TimeForm::relative}, {"a", TimeForm::absolute},         {"ad", TimeForm::absolute_date},
-      {"d", TimeForm::delta},    {"dd", TimeForm::delta_displayed}, {"e", TimeForm::epoch},
-      {"u", TimeForm::utc},      {"ud", TimeForm::utc_date}};
-  read->add_option(
-          "-t,--time", options->writer.time,
-          "time as r relative, a local, ad with date, d delta, dd delta displayed, e epoch, u UTC, ud with date")
-      ->type_name("FORM")
-      ->transform(CLI::CheckedTransformer(times).description(""));
-  const std::map<std::string, ColorWhen> colors{
-      {"auto", ColorWhen::automatic}, {"always", ColorWhen::always}, {"never", ColorWhen::never}};
-  read->add_option("--color", options->color, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(CLI::CheckedTransformer(colors).description(""));
-  read->add_flag("-l,--line-buffered", options->line_buffered, "write after each packet");
+  add_choice(*read, "-F,--file-format", options->write_format, file_format_choices, "file format",
+             "what -w writes; pcapng if not given");
+  read->add_flag("-V,--verbose", options->writer.tree, "show every field of every header");
+  read->add_flag("-x,--hex", options->writer.hex, "add a hex dump; with -T json or ndjson: the payload bytes");
+  read->add_option("-c,--count", options->count, "stop after this many packets that match")->type_name("N");
+  add_choice(*read, "-t,--time", options->writer.time, time_choices, "form",
+             "time as r: since the first packet, a: local time, ad: with the date, d: since the packet before, dd: "
+             "since the packet shown before, e: seconds since 1970, u: UTC, ud: with the date");
+  add_choice(*read, "--color", options->color, color_choices, "setting", "colour the lines; auto: on a terminal");
+  read->add_flag("-l,--line-buffered", options->line_buffered, "write after each packet, for pipes from live captures");
   read->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");
   options->dissect.add_to(*read);
   read->callback([options, &run] { run = [options] { return run_read(*options); }; });

@@ -63,7 +63,7 @@ same "shells" "bash fish zsh" "$(offered completion '')"
 "$tool" man >"$scratch/rdmascope.1"
 missing=
 for command in read decode fields; do
-  for option in $("$tool" "$command" --help | grep -oE '^  (-.,)?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+  for option in $("$tool" "$command" --help | grep -oE '^  (-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
     name=${option#--} page=${option//-/\\-}
     grep -q -- "$option" "$scratch/rdmascope.bash" && grep -q -- "$option" "$scratch/_rdmascope" &&
       grep -q -- "seen_subcommand_from $command.* -l $name " "$scratch/rdmascope.fish" &&

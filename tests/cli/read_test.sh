@@ -33,14 +33,28 @@ expect() {  # NAME CONDITION...
 
 check version 0 '^rdmascope [0-9]+\.[0-9]+' "$tool" --version
 check help-names-the-commands 0 'read .*packets' "$tool" --help
-check help-of-a-command 0 'display filter' "$tool" read --help
-check no-command-is-usage 2 'subcommand' "$tool"
-check unknown-option-is-usage 2 'bogus' "$tool" read --bogus x
+check help-of-a-command 0 'display-filter FILTER' "$tool" read --help
+check help-by-word 0 '^Usage: rdmascope read .*FILE' "$tool" help read
+check no-command-shows-the-help 2 '^Usage: rdmascope' "$tool"
+expect no-command-leaves-standard-output-empty test -z "$("$tool" 2>/dev/null)"
+check unknown-command-is-usage 2 '^rdmascope: bogus: no such command; choose read, ' "$tool" bogus
+check unknown-option-is-usage 2 '^rdmascope: --bogus: no such option' "$tool" read --bogus x
+check missing-argument-is-usage 2 '^rdmascope: `rdmascope read` needs FILE' "$tool" read
+check missing-value-is-usage 2 '^rdmascope: --count needs a value$' "$tool" read x -c
+check count-is-a-number 2 '^rdmascope: --count = x is not a number$' "$tool" read x -c x
+for command in read decode fields completion man; do
+  expect "help-of-$command-is-without-noise" test -z "$("$tool" $command --help | grep -E 'REQUIRED|\{false\}|INT in|help-all')"
+done
 check missing-file 2 'nothing-here.pcap' "$tool" read nothing-here.pcap
 check directory 2 'samples' "$tool" read samples
 check not-a-capture 2 'LICENSE' "$tool" read LICENSE
 check good-files-are-read-beside-bad-ones 2 'CNP' "$tool" read nothing-here.pcap $captures/b02-cnp-0x81.pcap
-check unknown-format 2 'text' "$tool" read -T nonsense $captures/b02-cnp-0x81.pcap
+check unknown-format 2 '^rdmascope: --format foo: no such form; choose text, json, ndjson, fields or csv$' "$tool" read -T foo x
+check format-by-number 2 '^rdmascope: --format 4: no such form' "$tool" read -T 4 x
+check unknown-form-of-time 2 '^rdmascope: --time x: no such form; choose r, a, ad, d, dd, e, u or ud$' "$tool" read -t x x
+check unknown-file-format 2 '^rdmascope: --file-format erf: no such file format; choose pcapng or pcap$' "$tool" read -F erf x
+check unknown-color-setting 2 '^rdmascope: --color blue: no such setting; choose auto, always or never$' "$tool" decode --color blue 00
+check unknown-shell 2 '^rdmascope: SHELL tcsh: no such shell; choose bash, zsh or fish$' "$tool" completion tcsh
 check field-typo-names-the-nearest 2 'infiniband\.bth\.psn' "$tool" read -T fields -e infiniband.bth.pns $captures/b02-cnp-0x81.pcap
 check filter-typo-names-the-nearest 2 'infiniband\.bth\.psn' "$tool" read -Y 'infiniband.bth.pns == 1' $captures/b02-cnp-0x81.pcap
 check filter-error-points-at-the-column 2 '^ +\^' "$tool" read -Y 'infiniband.bth.psn ==' $captures/b02-cnp-0x81.pcap
