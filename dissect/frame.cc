@@ -62,10 +62,10 @@ bool frame_time_delta(const Packet& p, const Layer&, unsigned n, Value& out) {
 bool frame_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, wire_length(p), out); }
 bool frame_cap_len(const Packet& p, const Layer&, unsigned n, Value& out) { return number(n, captured_length(p), out); }
 bool frame_interface_id(const Packet& p, const Layer&, unsigned n, Value& out) {
-  return number(n, p.frame.interface_id, out);
+  return p.frame.interface_id && number(n, *p.frame.interface_id, out);
 }
 bool frame_link_type(const Packet& p, const Layer&, unsigned n, Value& out) {
-  return number(n, p.frame.link_type, out);
+  return p.frame.link_type && number(n, *p.frame.link_type, out);
 }
 
 // Value n is comment n: option 1 of the packet block. Options that do not fit end the list.

@@ -19,9 +19,9 @@ struct FrameInfo {
   std::int64_t time_relative_ns = 0;  // since the first frame
   std::int64_t time_delta_ns = 0;     // since the previous frame
   std::uint32_t wire_bytes = 0;       // on the wire, before snapping
-  std::uint32_t interface_id = 0;
-  std::uint16_t link_type = 0;            // LINKTYPE_ number
-  std::optional<std::uint8_t> fcs_bytes;  // Ethernet FCS at the end, when the capture states it
+  std::optional<std::uint32_t> interface_id;
+  std::optional<std::uint16_t> link_type;  // LINKTYPE_ number
+  std::optional<std::uint8_t> fcs_bytes;   // Ethernet FCS at the end, when the capture states it
   bool has_time = true;
   bool big_endian_options = false;
   std::span<const std::uint8_t> options;  // raw pcapng options (comments)

@@ -184,7 +184,7 @@ void put_other(Text& out, const Packet& packet) {
       return;
     }
   }
-  put_dec(out, "link type ", packet.frame.link_type);
+  if (packet.frame.link_type) put_dec(out, "link type ", *packet.frame.link_type);
 }
 
 }  // namespace

@@ -811,10 +811,10 @@ void walk(Packet& packet, std::span<const std::uint8_t> bytes, const WalkOptions
       next = {};
   } else if (options.start) {
     next = options.start->first;
-  } else {
-    next = by_link_type(options, packet.frame.link_type);
+  } else if (packet.frame.link_type) {
+    next = by_link_type(options, *packet.frame.link_type);
     const std::uint32_t fcs = packet.frame.fcs_bytes.value_or(0);
-    if (fcs > 0 && fcs <= wire && packet.frame.link_type == 1) {  // stated by the capture: off the end first
+    if (fcs > 0 && fcs <= wire && *packet.frame.link_type == 1) {  // stated by the capture: off the end first
       w.claimed -= fcs;
       w.end = std::min(w.claimed, captured);
       if (fcs == EthernetFcs::bytes && captured >= w.claimed + fcs)
