@@ -54,17 +54,21 @@ Result<std::string> input_text(const std::vector<std::string>& input) {
   return text;
 }
 
-// Sets what the bytes start with: a link type, a start or any single header.
-Result<void> set_start(dissect::WalkOptions& options, dissect::FrameInfo& frame, const std::string& as) {
+// Sets what these bytes start with: a link type, a start or any single header. Bytes that only fill a header are that
+// header, and nothing is missing behind it.
+Result<void> set_start(dissect::WalkOptions& options, dissect::FrameInfo& frame, const std::string& as,
+                       std::size_t bytes) {
   if (const int number = dissect::link_type_by_name(as); number >= 0) {
     frame.link_type = static_cast<std::uint16_t>(number);
     return {};
   }
-  if (const dissect::Start* start = dissect::find_start(as)) {
+  const dissect::Header* header = dissect::find_header(as);
+  const bool is_whole = header && header->bytes > 0 && header->bytes == bytes;
+  if (const dissect::Start* start = dissect::find_start(as); start && !is_whole) {
     options.start = start;
     return {};
   }
-  if (const dissect::Header* header = dissect::find_header(as); header && header->bytes > 0) {
+  if (header && header->bytes > 0) {
     options.only = header;
     return {};
   }
@@ -108,7 +112,7 @@ int run_decode(const DecodeOptions& options) {
     frame.has_time = hex.time_ns.has_value();
     frame.time_ns = hex.time_ns.value_or(0);
     if (!options.as.empty()) {
-      if (const Result<void> set = set_start(walk, frame, options.as); !set) {
+      if (const Result<void> set = set_start(walk, frame, options.as, hex.bytes.size()); !set) {
         complain(set.error());
         return exit_error;
       }
