@@ -1,30 +1,32 @@
 #include "dissect/summary.h"
 
+#include <bit>
+
 #include "dissect/headers.h"
 
 namespace rdmascope::dissect {
 namespace {
 
+bool has_network_addresses(const Header* h) {
+  return h == &header<Ipv4> || h == &header<Ipv6> || h == &header<Grh> || h == &header<Lrh>;
+}
+bool has_addresses(const Header* h) { return h == &header<Ethernet> || has_network_addresses(h); }
+
 // The last layer with network addresses, else the last with a MAC address.
 const Layer* addresses(const Packet& packet) {
   const Layer* found = nullptr;
-  for (const Layer& layer : packet.layers()) {
-    const Header* h = layer.header;
-    const bool network = h == &header<Ipv4> || h == &header<Ipv6> || h == &header<Grh> || h == &header<Lrh>;
-    if (network || (h == &header<Ethernet> && !found)) found = &layer;
-  }
+  for (const Layer& layer : packet.layers())
+    if (has_network_addresses(layer.header) || (layer.header == &header<Ethernet> && !found)) found = &layer;
   return found;
 }
 
-void put_address(Text& out, const Packet& packet, bool source) {
-  const Layer* layer = addresses(packet);
-  if (!layer) return;
-  const std::uint8_t* p = packet.data(*layer);
-  if (layer->header == &header<Ipv4>)
+void put_address(Text& out, const Packet& packet, const Layer& layer, bool source) {
+  const std::uint8_t* p = packet.data(layer);
+  if (layer.header == &header<Ipv4>)
     out.ipv4(p + (source ? 12 : 16));
-  else if (layer->header == &header<Ipv6> || layer->header == &header<Grh>)
+  else if (layer.header == &header<Ipv6> || layer.header == &header<Grh>)
     out.ipv6(p + (source ? 8 : 24));
-  else if (layer->header == &header<Ethernet>)
+  else if (layer.header == &header<Ethernet>)
     out.mac(p + (source ? 6 : 0));
   else {
     out.put("LID ");
@@ -33,164 +35,216 @@ void put_address(Text& out, const Packet& packet, bool source) {
   }
 }
 
-void put_hex(Text& out, std::string_view label, std::uint64_t value, std::size_t digits) {
-  out.put(label);
-  out.put("0x");
-  out.hex(value, digits);
+// What a header says, as facts one after the other: "QP 0x000011", "PSN 5". The line puts blanks between them, the
+// heading of a layer commas.
+class Facts {
+ public:
+  Facts(Text& out, std::string_view between) : out_(out), between_(between) {}
+
+  // Starts a fact, whose words the caller puts.
+  Text& next() {
+    if (any_) out_.put(between_);
+    any_ = true;
+    return out_;
+  }
+  void word(std::string_view word) { next().put(word); }
+  void word(std::string_view label, std::string_view word) {
+    next().put(label);
+    out_.put(word);
+  }
+  void dec(std::string_view label, std::uint64_t value) {
+    next().put(label);
+    out_.dec(value);
+  }
+  void hex(std::string_view label, std::uint64_t value, std::size_t digits) {
+    next().put(label);
+    out_.put("0x");
+    out_.hex(value, digits);
+  }
+  // Without leading zeros: 64 bits are mostly zeros.
+  void hex(std::string_view label, std::uint64_t value) {
+    hex(label, value, (static_cast<std::size_t>(std::bit_width(value | 1)) + 3) / 4);
+  }
+  // By name; a value without one as "method 0x7f", or in decimal when no hex digits are wanted.
+  void name(std::span<const ValueName> names, std::uint64_t value, std::string_view label, std::size_t digits) {
+    const std::string_view known = name_of(names, value);
+    if (!known.empty())
+      word(known);
+    else if (digits > 0)
+      hex(label, value, digits);
+    else
+      dec(label, value);
+  }
+  bool any() const { return any_; }
+
+ private:
+  Text& out_;
+  std::string_view between_;
+  bool any_ = false;
+};
+
+void bth_facts(Facts& facts, View<Bth> bth) {
+  const auto code = static_cast<std::uint8_t>(bth.get<"opcode">());
+  facts.word(opcode_title(code));
+  facts.hex("QP ", bth.get<"destqp">(), 6);
+  if (opcodes[code].transport == Transport::cnp) return;
+  Text& out = facts.next();
+  out.put("PSN ");
+  out.dec(bth.get<"psn">());
+  if (bth.get<"a">()) out.put(" [A]");
+  if (bth.get<"se">()) out.put(" [SE]");
 }
 
-void put_dec(Text& out, std::string_view label, std::uint64_t value) {
-  out.put(label);
-  out.dec(value);
-}
-
-void put_syndrome(Text& out, View<Aeth> aeth) {
+void aeth_facts(Facts& facts, View<Aeth> aeth) {
   const std::uint8_t syndrome = static_cast<std::uint8_t>(aeth.get<"syndrome">());
   const Syndrome s = decode_syndrome(syndrome);
   switch (s.kind) {
     case SyndromeKind::ack:
-      if (s.value != no_credit_limit) put_dec(out, " credits ", credits_by_code[s.value]);
+      if (s.value != no_credit_limit) facts.dec("credits ", credits_by_code[s.value]);
       break;
     case SyndromeKind::rnr_nak:
-      out.put(" RNR NAK, timer ");
-      out.put(rnr_timer_names[s.value].name);
+      facts.word("RNR NAK");
+      facts.word("timer ", rnr_timer_names[s.value].name);
       break;
-    case SyndromeKind::nak: {
-      const std::string_view code = name_of(nak_codes, s.value);
-      out.put(" NAK ");
-      if (code.empty())
-        put_hex(out, "reserved code ", s.value, 2);
+    case SyndromeKind::nak:
+      if (const std::string_view code = name_of(nak_codes, s.value); !code.empty())
+        facts.word("NAK ", code);
       else
-        out.put(code);
+        facts.hex("NAK reserved code ", s.value, 2);
       break;
-    }
     case SyndromeKind::reserved:
-      put_hex(out, " reserved syndrome ", syndrome, 2);
+      facts.hex("reserved syndrome ", syndrome, 2);
       break;
   }
-  put_dec(out, " MSN ", aeth.get<"msn">());
+  facts.dec("MSN ", aeth.get<"msn">());
 }
 
-void put_mad(Text& out, View<Mad> mad) {
-  const auto put_name = [&out](std::string_view label, std::span<const ValueName> names, std::uint64_t value) {
-    const std::string_view known = name_of(names, value);
-    if (known.empty())
-      put_hex(out, label, value, 2);
-    else
-      out.put(known);
-  };
-  put_name("class ", mad_classes, mad.get<"mgmtclass">());
-  out.put(' ');
-  put_name("method ", mad_methods, mad.get<"method">());
-  put_hex(out, " attribute ", mad.get<"attributeid">(), 4);
-  put_hex(out, " TID ", mad.get<"transactionid">(), 16);
+// What a header of InfiniBand says; nothing for those whose fields say it all.
+void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  const Header* h = layer.header;
+  const std::uint8_t* p = packet.data(layer);
+  if (h == &header<Bth>) {
+    bth_facts(facts, View<Bth>(p));
+  } else if (h == &header<Aeth>) {
+    aeth_facts(facts, View<Aeth>(p));
+  } else if (h == &header<Reth>) {
+    const View<Reth> reth(p);
+    facts.hex("VA ", reth.get<"va">());
+    facts.hex("R_Key ", reth.get<"r_key">(), 8);
+    facts.dec("DMALen ", reth.get<"dmalen">());
+  } else if (h == &header<Deth>) {
+    facts.hex("from QP ", View<Deth>(p).get<"srcqp">(), 6);
+  } else if (h == &header<Immdt>) {
+    facts.hex("Imm ", View<Immdt>(p).get<"data">(), 8);
+  } else if (h == &header<Ieth>) {
+    facts.hex("Invalidate ", View<Ieth>(p).get<"r_key">(), 8);
+  } else if (h == &header<Xrceth>) {
+    facts.hex("XRCSRQ ", View<Xrceth>(p).get<"xrcsrq">(), 6);
+  } else if (h == &header<Atomiceth>) {
+    const View<Atomiceth> atomic(p);
+    facts.hex("VA ", atomic.get<"va">());
+    facts.hex("R_Key ", atomic.get<"r_key">(), 8);
+  } else if (h == &header<Atomicacketh>) {
+    facts.hex("original ", View<Atomicacketh>(p).get<"origremdt">());
+  } else if (h == &header<Mad>) {
+    const View<Mad> mad(p);
+    facts.name(mad_classes, mad.get<"mgmtclass">(), "class ", 2);
+    facts.name(mad_methods, mad.get<"method">(), "method ", 2);
+    facts.hex("attribute ", mad.get<"attributeid">(), 4);
+    facts.hex("TID ", mad.get<"transactionid">());
+  } else if (h == &header<Ipoib>) {
+    facts.name(ethertypes, View<Ipoib>(p).get<"type">(), "EtherType ", 4);
+  } else if (h == &header<IbLink>) {
+    const View<IbLink> link(p);
+    facts.dec("Flow control VL ", link.get<"vl">());
+    facts.dec("FCTBS ", link.get<"fctbs">());
+    facts.dec("FCCL ", link.get<"fccl">());
+  }
 }
+
+// "good", "bad, should be 0x12345678", "unverified, cut short by the capture"
+void put_verdict(Text& out, const Crc& crc, std::size_t digits) {
+  switch (crc.status) {
+    case CrcStatus::good:
+      out.put("good");
+      break;
+    case CrcStatus::bad:
+      out.put("bad, should be 0x");
+      out.hex(crc.expected, digits);
+      break;
+    case CrcStatus::unverified:
+      out.put("unverified, ");
+      out.put(crc.reason);
+      break;
+    case CrcStatus::absent:
+      break;
+  }
+}
+constexpr std::size_t icrc_digits = 8, vcrc_digits = 4;
 
 void put_transport(Text& out, const Packet& packet) {
-  const View<Bth> bth(packet.data(packet.layers()[static_cast<std::size_t>(packet.bth_layer)]));
-  const auto code = static_cast<std::uint8_t>(bth.get<"opcode">());
-  out.put(opcode_title(code));
-  put_hex(out, " QP ", bth.get<"destqp">(), 6);
-  if (opcodes[code].transport == Transport::cnp) return;
-  put_dec(out, " PSN ", bth.get<"psn">());
-  if (bth.get<"a">()) out.put(" [A]");
-  if (bth.get<"se">()) out.put(" [SE]");
+  Facts facts(out, " ");
   const std::span<const Layer> layers = packet.layers();
-  for (std::size_t i = static_cast<std::size_t>(packet.bth_layer) + 1; i < layers.size(); ++i) {
+  for (std::size_t i = static_cast<std::size_t>(packet.bth_layer); i < layers.size(); ++i) {
     const Header* h = layers[i].header;
-    const std::uint8_t* p = packet.data(layers[i]);
-    if (h == &header<Reth>) {
-      const View<Reth> reth(p);
-      put_hex(out, " VA ", reth.get<"va">(), 16);
-      put_hex(out, " R_Key ", reth.get<"r_key">(), 8);
-      put_dec(out, " DMALen ", reth.get<"dmalen">());
-    } else if (h == &header<Aeth>) {
-      put_syndrome(out, View<Aeth>(p));
-    } else if (h == &header<Deth>) {
-      put_hex(out, " from QP ", View<Deth>(p).get<"srcqp">(), 6);
-    } else if (h == &header<Immdt>) {
-      put_hex(out, " Imm ", View<Immdt>(p).get<"data">(), 8);
-    } else if (h == &header<Ieth>) {
-      put_hex(out, " Invalidate ", View<Ieth>(p).get<"r_key">(), 8);
-    } else if (h == &header<Xrceth>) {
-      put_hex(out, " XRCSRQ ", View<Xrceth>(p).get<"xrcsrq">(), 6);
-    } else if (h == &header<Atomiceth>) {
-      const View<Atomiceth> atomic(p);
-      put_hex(out, " VA ", atomic.get<"va">(), 16);
-      put_hex(out, " R_Key ", atomic.get<"r_key">(), 8);
-    } else if (h == &header<Atomicacketh>) {
-      put_hex(out, " original ", View<Atomicacketh>(p).get<"origremdt">(), 16);
-    } else if (h == &header<Mad>) {
-      out.put(": ");
-      put_mad(out, View<Mad>(p));
-      return;
-    } else if (h == &header<Ipoib>) {
-      out.put(": IPoIB");
+    if (h == &header<Payload>) break;
+    if (h == &header<Mad> || h == &header<Ipoib>) {
+      out.put(h == &header<Mad> ? std::string_view(": ") : std::string_view(": IPoIB "));
+      Facts inside(out, " ");
+      put_facts(inside, packet, layers[i]);
       return;
     }
+    put_facts(facts, packet, layers[i]);
   }
   if (packet.payload_bytes > 0) {
-    put_dec(out, " payload ", packet.payload_bytes);
-    if (packet.pad_bytes > 0) put_dec(out, " pad ", packet.pad_bytes);
+    facts.dec("payload ", packet.payload_bytes);
+    if (packet.pad_bytes > 0) facts.dec("pad ", packet.pad_bytes);
   }
+}
+
+void put_ports(Text& out, View<Udp> udp) {
+  out.dec(udp.get<"srcport">());
+  out.put(" -> ");
+  out.dec(udp.get<"dstport">());
 }
 
 // Packets without InfiniBand transport: name what is there.
 void put_other(Text& out, const Packet& packet) {
-  for (std::size_t i = packet.layers().size(); i-- > 0;) {
+  Facts facts(out, " ");
+  for (std::size_t i = packet.layers().size(); i-- > 0 && !facts.any();) {
     const Layer& layer = packet.layers()[i];
     const Header* h = layer.header;
     const std::uint8_t* p = packet.data(layer);
     if (h == &header<Udp>) {
-      const View<Udp> udp(p);
-      out.dec(udp.get<"srcport">());
-      put_dec(out, " to ", udp.get<"dstport">());
-      put_dec(out, ", length ", udp.get<"length">());
-      return;
-    }
-    if (h == &header<Ipv4> || h == &header<Ipv6>) {
-      const std::uint64_t protocol = h == &header<Ipv4> ? View<Ipv4>(p).get<"proto">() : View<Ipv6>(p).get<"nxt">();
-      const std::string_view known = name_of(ip_protocols, protocol);
-      if (known.empty())
-        put_dec(out, "IP protocol ", protocol);
-      else
-        out.put(known);
-      return;
-    }
-    if (h == &header<Ethernet>) {
-      const std::uint64_t type = View<Ethernet>(p).get<"type">();
-      const std::string_view known = name_of(ethertypes, type);
-      if (known.empty())
-        put_hex(out, "EtherType ", type, 4);
-      else
-        out.put(known);
-      return;
-    }
-    if (h == &header<Mad>) return put_mad(out, View<Mad>(p));
-    if (h == &header<IbLink>) {
-      const View<IbLink> link(p);
-      put_dec(out, "Flow control VL ", link.get<"vl">());
-      put_dec(out, " FCTBS ", link.get<"fctbs">());
-      put_dec(out, " FCCL ", link.get<"fccl">());
-      return;
-    }
-    if (h == &header<Erf>) {
-      const std::uint64_t type = View<Erf>(p).get<"types.type">();
-      const std::string_view known = name_of(erf_types, type);
-      if (known.empty())
-        put_dec(out, "ERF type ", type);
-      else
-        out.put(known);
-      return;
+      put_ports(facts.next(), View<Udp>(p));
+      facts.dec("length ", View<Udp>(p).get<"length">());
+    } else if (h == &header<Ipv4>) {
+      facts.name(ip_protocols, View<Ipv4>(p).get<"proto">(), "IP protocol ", 0);
+    } else if (h == &header<Ipv6>) {
+      facts.name(ip_protocols, View<Ipv6>(p).get<"nxt">(), "IP protocol ", 0);
+    } else if (h == &header<Ethernet>) {
+      facts.name(ethertypes, View<Ethernet>(p).get<"type">(), "EtherType ", 4);
+    } else if (h == &header<Erf>) {
+      facts.name(erf_types, View<Erf>(p).get<"types.type">(), "ERF type ", 0);
+    } else {
+      put_facts(facts, packet, layer);
     }
   }
-  if (packet.frame.link_type) put_dec(out, "link type ", *packet.frame.link_type);
+  if (facts.any()) return;
+  if (packet.frame.link_type)
+    facts.dec("link type ", *packet.frame.link_type);
+  else
+    facts.word("data");
 }
 
 }  // namespace
 
-void put_source(Text& out, const Packet& packet) { put_address(out, packet, true); }
-void put_destination(Text& out, const Packet& packet) { put_address(out, packet, false); }
+void put_source(Text& out, const Packet& packet) {
+  if (const Layer* layer = addresses(packet)) put_address(out, packet, *layer, true);
+}
+void put_destination(Text& out, const Packet& packet) {
+  if (const Layer* layer = addresses(packet)) put_address(out, packet, *layer, false);
+}
 
 std::string_view protocol(const Packet& packet) {
   std::string_view last = "data";
@@ -215,23 +269,54 @@ void put_info(Text& out, const Packet& packet) {
   else
     put_other(out, packet);
 
-  const Crc& icrc = packet.icrc();
-  if (icrc.status == CrcStatus::bad) put_hex(out, " [ICRC bad, should be ", icrc.expected, 8), out.put(']');
-  const Crc& vcrc = packet.vcrc();
-  if (vcrc.status == CrcStatus::bad) put_hex(out, " [VCRC bad, should be ", vcrc.expected, 4), out.put(']');
-
+  if (const Crc& icrc = packet.icrc(); icrc.status == CrcStatus::bad) {
+    out.put(" [ICRC ");
+    put_verdict(out, icrc, icrc_digits);
+    out.put(']');
+  }
+  if (const Crc& vcrc = packet.vcrc(); vcrc.status == CrcStatus::bad) {
+    out.put(" [VCRC ");
+    put_verdict(out, vcrc, vcrc_digits);
+    out.put(']');
+  }
   if (packet.events().empty()) return;
-  const Event& event = packet.events().front();
   out.put(" [");
+  put_event(out, packet, 0, Place::left_out);
+  out.put(']');
+}
+
+void put_essence(Text& out, const Packet& packet, const Layer& layer) {
+  const Header* h = layer.header;
+  if (has_addresses(h)) {
+    put_address(out, packet, layer, true);
+    out.put(" -> ");
+    put_address(out, packet, layer, false);
+  } else if (h == &header<Udp>) {
+    put_ports(out, View<Udp>(packet.data(layer)));
+  } else if (h == &header<Icrc>) {
+    put_verdict(out, packet.icrc(), icrc_digits);
+  } else if (h == &header<Vcrc>) {
+    put_verdict(out, packet.vcrc(), vcrc_digits);
+  } else {
+    Facts facts(out, ", ");
+    put_facts(facts, packet, layer);
+  }
+}
+
+void put_event(Text& out, const Packet& packet, unsigned n, Place place) {
+  const Event& event = packet.events()[n];
   out.put(event.where->name);
   out.put('.');
   out.put(name(event.problem));
+  if (place == Place::shown) {
+    out.put(" at byte ");
+    out.dec(event.byte);
+  }
   Value words;
-  if (event_text(packet, packet.layers().front(), 0, words)) {
+  if (event_text(packet, packet.layers().front(), n, words)) {
     out.put(": ");
     out.put(words.text);
   }
-  out.put(']');
 }
 
 Tone tone(const Packet& packet) {

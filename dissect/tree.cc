@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dissect/headers.h"
+#include "dissect/summary.h"
 
 namespace rdmascope::dissect {
 namespace {
@@ -57,29 +58,51 @@ void put_field(Text& out, const Packet& packet, const Layer& layer, const Field&
   }
 }
 
+// "Base Transport Header: RC RDMA Read Request, QP 0x000011, PSN 5 (12 bytes at 42)"
+void put_heading(Text& out, const Packet& packet, const Layer& layer, std::string_view time) {
+  if (layer.header == &header<Frame>) {
+    out.put("Frame ");
+    out.dec(packet.frame.number);
+    out.put(": ");
+    out.dec(wire_length(packet));
+    out.put(" bytes on the wire, ");
+    out.dec(captured_length(packet));
+    out.put(" captured");
+    if (packet.frame.has_time) {
+      out.put(", ");
+      out.put(time);
+    }
+    out.put('\n');
+    return;
+  }
+  out.put(layer.header->title);
+  const std::size_t title_end = out.size();
+  out.put(": ");
+  const std::size_t start = out.size();
+  put_essence(out, packet, layer);
+  if (out.size() == start) out.truncate(title_end);
+  if (layer.bytes > 0) {
+    out.put(" (");
+    out.dec(layer.bytes);
+    out.put(" bytes at ");
+    out.dec(layer.at);
+    out.put(')');
+  }
+  out.put('\n');
+}
+
 }  // namespace
 
 void put_tree(Text& out, const Packet& packet, std::string_view time) {
   for (const Layer& layer : packet.layers()) {
-    if (layer.header == &header<Frame>) {
-      out.put("Frame ");
-      out.dec(packet.frame.number);
-      out.put(": ");
-      out.dec(wire_length(packet));
-      out.put(" bytes on the wire, ");
-      out.dec(captured_length(packet));
-      out.put(" captured, ");
-      out.put(time);
-      out.put('\n');
-    } else {
-      out.put(layer.header->title);
-      if (layer.bytes > 0) {
-        out.put(", ");
-        out.dec(layer.bytes);
-        out.put(" bytes at ");
-        out.dec(layer.at);
+    put_heading(out, packet, layer, time);
+    if (layer.header == &header<Events>) {  // each on one line instead of its three fields
+      for (unsigned n = 0; n < packet.events().size(); ++n) {
+        out.spaces(4);
+        put_event(out, packet, n, Place::shown);
+        out.put('\n');
       }
-      out.put('\n');
+      continue;
     }
     for (const Field& f : layer.header->fields) put_field(out, packet, layer, f);
   }
