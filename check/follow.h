@@ -1,0 +1,30 @@
+// Follows one connection packet by packet: requests into messages, responses to what they answer, and the facts that
+// rules judge. ib-wire.md 6.0 (the model), 4.5 (MSN).
+#pragma once
+
+#include "check/context.h"
+
+namespace rdmascope::check {
+
+// Room for the facts of one packet; reused, so that a packet allocates nothing.
+struct Facts {
+  RequestFacts request;
+  ResponseFacts response;
+  SentPacket original;  // RequestFacts::original points here
+};
+
+// A message that left its flow's queue: answered, or given up.
+class MessageSink {
+ public:
+  virtual ~MessageSink() = default;
+  virtual void message(const Connection& connection, std::uint8_t side, const Message& message) = 0;
+};
+
+// Works out the facts of the packet in `c` and takes them over into the connection. Call before the rules; flow,
+// request and response of `c` are set. `messages` may be null.
+void follow(Context& c, Facts& facts, MessageSink* messages);
+
+// Hands over the messages that are still open when the capture or the connection ends.
+void finish_messages(Connection& connection, MessageSink* messages);
+
+}  // namespace rdmascope::check

@@ -1,0 +1,55 @@
+#include "check/rule.h"
+
+namespace rdmascope::check {
+
+std::string_view name(Class c) {
+  constexpr std::string_view names[] = {"violation", "anomaly", "artifact"};
+  return names[static_cast<std::size_t>(c)];
+}
+
+std::string_view name(Severity s) {
+  constexpr std::string_view names[] = {"error", "warning", "info"};
+  return names[static_cast<std::size_t>(s)];
+}
+
+void Findings::add(Connection* connection, Finding finding) {
+  if (connection && connection->id != 0) {
+    finding.connection = connection->id;
+    finding.of = connection;
+    ++connection->found[static_cast<std::size_t>(finding.kind)];
+  }
+  list_.push_back(std::move(finding));
+}
+
+void Findings::mismatch(const RuleInfo& rule, const Context& c, std::string_view field, std::uint64_t expected,
+                        std::uint64_t actual, std::string text) {
+  add(&c.connection, Finding{&rule, rule.kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, c.side, field,
+                             expected, actual, std::move(text)});
+}
+
+void Findings::say(const RuleInfo& rule, const Context& c, std::string text) {
+  add(&c.connection, Finding{&rule,
+                             rule.kind,
+                             c.packet.frame.number,
+                             c.packet.frame.time_ns,
+                             0,
+                             nullptr,
+                             c.side,
+                             {},
+                             {},
+                             {},
+                             std::move(text)});
+}
+
+void Findings::say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
+                      std::int64_t time_ns, std::string text) {
+  add(&connection, Finding{&rule, rule.kind, frame, time_ns, 0, nullptr, side, {}, {}, {}, std::move(text)});
+}
+
+const Rule* find_rule(std::string_view id) {
+  for (const Rule* rule : all_rules())
+    if (rule->info.id == id) return rule;
+  return nullptr;
+}
+
+}  // namespace rdmascope::check

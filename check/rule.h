@@ -1,0 +1,57 @@
+// A rule: one file in check/rules, one line in all.cc. It looks at a packet in its context, or at a connection when it
+// ends, and reports findings. Whatever it must remember lives in the connection.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/context.h"
+#include "check/finding.h"
+
+namespace rdmascope::check {
+
+// Collects what the rules of one worker find.
+class Findings {
+ public:
+  // About the packet of the context. `field` is a full field name in static storage ("infiniband.bth.psn").
+  void mismatch(const RuleInfo& rule, const Context& c, std::string_view field, std::uint64_t expected,
+                std::uint64_t actual, std::string text = {});
+  void say(const RuleInfo& rule, const Context& c, std::string text);
+  // For an earlier packet, or the connection as a whole (frame 0).
+  void say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
+              std::int64_t time_ns, std::string text);
+  // Any finding, complete; counts it in its connection.
+  void add(Connection* connection, Finding finding);
+
+  std::vector<Finding>& list() { return list_; }
+
+ private:
+  std::vector<Finding> list_;
+};
+
+// Which packets a rule wants to see.
+enum On : std::uint16_t {
+  on_any = 1 << 0,       // every packet with BTH, also with a bad CRC
+  on_request = 1 << 1,   // connected requests that a receiver would take
+  on_response = 1 << 2,  // connected responses that a receiver would take
+  on_datagram = 1 << 3,  // UD
+  on_cnp = 1 << 4,
+  on_good = 1 << 5,  // every packet with BTH that a receiver would take
+};
+
+struct Rule {
+  RuleInfo info;
+  std::uint16_t on = 0;
+  void (*packet)(const Context&, Findings&) = nullptr;
+  void (*end)(Connection&, Findings&) = nullptr;  // the connection's last call
+};
+
+// Every rule, in the order of the catalogue.
+std::span<const Rule* const> all_rules();
+const Rule* find_rule(std::string_view id);
+
+}  // namespace rdmascope::check
