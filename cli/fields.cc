@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -105,27 +109,68 @@ void put_json(Text& out, const Header& h, const Field& f) {
   out.put('}');
 }
 
+// A name that filters and -e take.
+struct Row {
+  std::string name;
+  std::string_view type;
+  unsigned bits;  // 0: of no fixed size
+  std::string title;
+  const Header* header = nullptr;
+  const Field* field = nullptr;  // nullptr: a whole header, or a name for several fields
+};
+
+// What one header gives: itself, its fields, and the names that several of them share.
+std::vector<Row> rows_of(const Header& h) {
+  std::vector<Row> rows{{std::string(h.name), "bytes", h.bytes * 8u, fmt::format("{}: the whole header", h.title), &h}};
+  for (const Field& f : h.fields)
+    rows.push_back({dissect::full_name(h, f), type_name(f), f.width, std::string(f.title), &h, &f});
+  std::vector<Row> shared;
+  for (const Field& f : h.fields) {
+    if (f.alias.empty()) continue;
+    const std::string name = fmt::format("{}.{}", h.name, f.alias);
+    const auto same = std::find_if(shared.begin(), shared.end(), [&name](const Row& row) { return row.name == name; });
+    if (same == shared.end())
+      shared.push_back({name, type_name(f), f.width, dissect::full_name(h, f), &h});
+    else
+      same->title += " or " + dissect::full_name(h, f);
+  }
+  rows.insert(rows.end(), shared.begin(), shared.end());
+  return rows;
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
+  bool infiniband = false;
+  for (const Header* h : dissect::all_headers()) {
+    if (h->name.starts_with("infiniband.") && !std::exchange(infiniband, true))
+      rows.push_back({"infiniband", "bytes", 0, "any header of InfiniBand"});
+    const std::vector<Row> more = rows_of(*h);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  return rows;
+}
+
 int run_fields(const FieldsOptions& options) {
   Output output;
   Text& out = output.text();
   bool any = false;
   if (options.json) out.put('[');
-  for (const Header* h : dissect::all_headers())
-    for (const Field& f : h->fields) {
-      const std::string name = dissect::full_name(*h, f);
-      if (!name.starts_with(options.prefix)) continue;
-      if (options.json) {
-        out.put(any ? std::string_view(",\n") : std::string_view("\n"));
-        put_json(out, *h, f);
-      } else {
-        const std::string bits = f.width > 0 ? fmt::format("{}", f.width) : "-";
-        out.put(fmt::format("{:<40} {:<7} {:>4}  {}\n", name, type_name(f), bits, f.title));
-        if (options.values)
-          for (const dissect::ValueName& value : f.names) out.put(fmt::format("{:>44}  {}\n", value.value, value.name));
-      }
-      any = true;
-      if (!output.packet_done()) return exit_fine;
+  for (const Row& row : all_rows()) {
+    // In JSON a field tells its header and its shared name itself.
+    if (!row.name.starts_with(options.prefix) || (options.json && !row.field)) continue;
+    if (options.json) {
+      out.put(any ? std::string_view(",\n") : std::string_view("\n"));
+      put_json(out, *row.header, *row.field);
+    } else {
+      const std::string bits = row.bits > 0 ? fmt::format("{}", row.bits) : "-";
+      out.put(fmt::format("{:<40} {:<7} {:>4}  {}\n", row.name, row.type, bits, row.title));
+      if (options.values && row.field)
+        for (const dissect::ValueName& value : row.field->names)
+          out.put(fmt::format("{:>44}  {}\n", value.value, value.name));
     }
+    any = true;
+    if (!output.packet_done()) return exit_fine;
+  }
   if (options.json) out.put(any ? std::string_view("\n]\n") : std::string_view("]\n"));
   output.flush();
   if (any) return exit_fine;

@@ -44,6 +44,8 @@ same "formats of another command" "json ndjson text" "$(offered decode -T '')"
 same "forms of time" "a ad" "$(offered read -t a)"
 same "colours" "always auto never" "$(offered read --color '')"
 same "fields" "infiniband.bth.p_key infiniband.bth.padcnt infiniband.bth.psn" "$(offered read -T fields -e infiniband.bth.p)"
+same "a shared name" "ip.addr" "$(offered read -Y ip.a | sed 's/ -o nospace//')"
+same "a whole header" "infiniband.reth" "$(offered read -e infiniband.ret | tr ' ' '\n' | head -1)"
 same "the argument of fields" "infiniband.aeth.msn" "$(offered fields infiniband.aeth.m)"
 same "a filter" "infiniband.bth.psn -o nospace" "$(offered read -Y infiniband.bth.ps)"
 same "a filter in open quotes" "frame.number > 5 and not infiniband.bth.psn -o nospace" \

@@ -67,7 +67,10 @@ check decode-link-type 0 'RC Acknowledge' "$tool" decode -s --as INFINIBAND 0002
 check decode-garbage 2 'xyz' "$tool" decode xyz
 check decode-unknown-kind 2 'nonsense' "$tool" decode --as nonsense 60000003
 check fields-prefix 0 'infiniband\.aeth\.msn' "$tool" fields infiniband.aeth
-check fields-unknown-prefix 2 'did you mean|no field' "$tool" fields infinband.aeth
+check fields-shared-name 0 '^ip\.addr +ipv4 +32 +ip\.src or ip\.dst$' "$tool" fields ip.a
+check fields-whole-header 0 '^infiniband\.bth +bytes +96 ' "$tool" fields infiniband.bth
+check fields-unknown-prefix 2 'did you mean infiniband\.aeth\?' "$tool" fields infinband.aeth
+check fields-unknown-word 2 'did you mean infiniband\.bth\.psn\?' "$tool" fields pns
 
 # A file cut in the middle: every whole packet, then one sentence on standard error.
 "$tool" read -T fields -e frame.number $captures/b06-send-only-short.pcap >"$work/whole"
