@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <unordered_map>
+#include <utility>
 
 #include "dissect/headers.h"
 
@@ -36,22 +38,25 @@ const Index& index() {
   return made;
 }
 
-// Edit distance, given up beyond `limit`.
+// Typing errors between two words: letters left out, added, taken for another, or swapped with their neighbour. Given
+// up beyond `limit`.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t k = 0; k <= b.size(); ++k) row[k] = k;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(last);
+    last.swap(row);
     row[0] = i;
     for (std::size_t k = 1; k <= b.size(); ++k) {
-      const std::size_t substitute = diagonal + (a[i - 1] != b[k - 1]);
-      diagonal = row[k];
-      row[k] = std::min({substitute, row[k] + 1, row[k - 1] + 1});
+      row[k] = std::min({last[k - 1] + (a[i - 1] != b[k - 1]), last[k] + 1, row[k - 1] + 1});
+      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) row[k] = std::min(row[k], before[k - 2] + 1);
     }
   }
   return row[b.size()];
 }
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace
 
@@ -67,21 +72,24 @@ std::vector<FieldRef> find_fields(std::string_view name) {
 const std::vector<std::string>& all_field_names() { return index().names; }
 
 std::string nearest_field_name(std::string_view name) {
-  if (name.size() > 100) return {};
-  const auto ends_with_it = [name](const std::string& full) {
-    return full.size() > name.size() + 1 && full[full.size() - name.size() - 1] == '.' && full.ends_with(name);
-  };
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
+  if (name.empty() || name.size() > 100) return {};
+  const bool is_word = name.find('.') == std::string_view::npos;
+  const std::size_t limit = std::max<std::size_t>(is_word ? 1 : 2, name.size() / 4);
+  // Fewest errors first, then fewest parts: "opcode" is rather that of the BTH than that of the AETH's syndrome.
+  std::pair<std::size_t, std::ptrdiff_t> best_rank{limit, PTRDIFF_MAX};
+  std::string_view best;
   for (const std::string& full : index().names) {
-    if (!name.empty() && ends_with_it(full)) return full;  // "psn": the prefix was left out
-    const std::size_t d = distance(name, full, best_distance);
-    if (d < best_distance) {
-      best_distance = d;
+    std::size_t errors = distance(name, full, limit);
+    // What stands before may have been left out: "psn", "syndrome.opcode".
+    if (full.ends_with(name) && full.size() > name.size() && full[full.size() - name.size() - 1] == '.') errors = 0;
+    if (is_word) errors = std::min(errors, distance(name, last_part(full), limit));
+    const std::pair<std::size_t, std::ptrdiff_t> rank{errors, std::count(full.begin(), full.end(), '.')};
+    if (rank < best_rank) {
+      best_rank = rank;
       best = full;
     }
   }
-  return best;
+  return std::string(best);
 }
 
 }  // namespace rdmascope::dissect

@@ -24,7 +24,8 @@ std::string full_name(const Header& header, const Field& field);
 // Every name there is, sorted: headers, fields, shared names. Made once.
 const std::vector<std::string>& all_field_names();
 
-// The name that is fewest typing errors away, or empty when none is near.
+// The name that is fewest typing errors away, or empty when none is near. A word without dots may also be the last part
+// of the name: "pns" is near infiniband.bth.psn.
 std::string nearest_field_name(std::string_view name);
 
 }  // namespace rdmascope::dissect

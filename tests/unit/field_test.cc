@@ -108,6 +108,13 @@ TEST(FieldIndex, FindsFieldsHeadersSharedNamesAndProtocols) {
 TEST(FieldIndex, SuggestsTheNearestName) {
   EXPECT_EQ(nearest_field_name("infiniband.bth.pns"), "infiniband.bth.psn");
   EXPECT_EQ(nearest_field_name("psn"), "infiniband.bth.psn");
+  EXPECT_EQ(nearest_field_name("pns"), "infiniband.bth.psn");
+  EXPECT_EQ(nearest_field_name("opcod"), "infiniband.bth.opcode");
+  EXPECT_EQ(nearest_field_name("dmalne"), "infiniband.reth.dmalen");
+  EXPECT_EQ(nearest_field_name("syndrome.opcode"), "infiniband.aeth.syndrome.opcode");
+  EXPECT_EQ(nearest_field_name("infinband.aeth"), "infiniband.aeth");
+  EXPECT_EQ(nearest_field_name("ip.adr"), "ip.addr");
+  EXPECT_EQ(nearest_field_name("qqq"), "");
   EXPECT_EQ(nearest_field_name("nothing.like.this.at.all"), "");
 }
 
