@@ -182,14 +182,26 @@ void put_verdict(Text& out, const Crc& crc, std::size_t digits) {
 }
 constexpr std::size_t icrc_digits = 8, vcrc_digits = 4;
 
+// A management datagram. Nearly all are UD Send Only between the same two queue pairs; only others say how they travel.
+void put_mad(Text& out, const Packet& packet, const Layer& mad) {
+  constexpr std::uint8_t ud_send_only = 0x64;
+  Facts facts(out, " ");
+  put_facts(facts, packet, mad);
+  const View<Bth> bth = *packet.find<Bth>();
+  const auto code = static_cast<std::uint8_t>(bth.get<"opcode">());
+  if (code != ud_send_only) facts.word("by ", opcode_title(code));
+  facts.hex("QP ", bth.get<"destqp">(), 6);
+  if (const auto deth = packet.find<Deth>(); deth && deth->get<"srcqp">() != bth.get<"destqp">())
+    facts.hex("from QP ", deth->get<"srcqp">(), 6);
+}
+
 void put_transport(Text& out, const Packet& packet) {
   Facts facts(out, " ");
   const std::span<const Layer> layers = packet.layers();
   for (std::size_t i = static_cast<std::size_t>(packet.bth_layer); i < layers.size(); ++i) {
-    const Header* h = layers[i].header;
-    if (h == &header<Payload>) break;
-    if (h == &header<Mad> || h == &header<Ipoib>) {
-      out.put(h == &header<Mad> ? std::string_view(": ") : std::string_view(": IPoIB "));
+    if (layers[i].header == &header<Payload>) break;
+    if (layers[i].header == &header<Ipoib>) {
+      out.put(": IPoIB ");
       Facts inside(out, " ");
       put_facts(inside, packet, layers[i]);
       return;
@@ -264,10 +276,12 @@ std::string_view protocol(const Packet& packet) {
 }
 
 void put_info(Text& out, const Packet& packet) {
-  if (packet.bth_layer >= 0)
-    put_transport(out, packet);
-  else
+  if (packet.bth_layer < 0)
     put_other(out, packet);
+  else if (const Layer* mad = packet.find(header<Mad>))
+    put_mad(out, packet, *mad);
+  else
+    put_transport(out, packet);
 
   if (const Crc& icrc = packet.icrc(); icrc.status == CrcStatus::bad) {
     out.put(" [ICRC ");
