@@ -23,7 +23,7 @@ class Text {
 
   void put(char c) { *room(1) = c, ++size_; }
   void put(std::string_view s) {
-    std::memcpy(room(s.size()), s.data(), s.size());
+    copy(room(s.size()), s.data(), s.size());
     size_ += s.size();
   }
   // Moves what stands from `start` on to the right, so that it is at least `width` wide.
@@ -59,6 +59,23 @@ class Text {
     return data_.get() + size_;
   }
   void grow(std::size_t count);
+  // memcpy without a call for the short words that lines are made of: two pieces that may overlap.
+  static void copy(char* to, const char* from, std::size_t count) {
+    if (__builtin_constant_p(count) || count > 16) {
+      std::memcpy(to, from, count);
+    } else if (count >= 8) {
+      std::memcpy(to, from, 8);
+      std::memcpy(to + count - 8, from + count - 8, 8);
+    } else if (count >= 4) {
+      std::memcpy(to, from, 4);
+      std::memcpy(to + count - 4, from + count - 4, 4);
+    } else if (count >= 2) {
+      std::memcpy(to, from, 2);
+      std::memcpy(to + count - 2, from + count - 2, 2);
+    } else if (count == 1) {
+      *to = *from;
+    }
+  }
 
   std::unique_ptr<char[]> data_;
   std::size_t size_ = 0, capacity_ = 0;
