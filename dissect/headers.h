@@ -11,6 +11,7 @@
 #include "dissect/atomicacketh.h"
 #include "dissect/atomiceth.h"
 #include "dissect/bth.h"
+#include "dissect/cm.h"
 #include "dissect/cnp.h"
 #include "dissect/crc.h"
 #include "dissect/data.h"
@@ -54,8 +55,9 @@ struct HeaderList {
 using Headers =
     HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag, Ipv4, Ipv6,
                Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh, Rwh, IbLink, Bth,
-               Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt, Ieth, Cnp, Mad, IpoibGrh, Ipoib,
-               Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs, Events>;
+               Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt, Ieth, Cnp, Mad, CmReq, CmMra,
+               CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload,
+               Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs, Events>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

@@ -17,6 +17,17 @@ inline constexpr ValueName mad_methods[] = {
     {0x06, "Report"},        {0x86, "ReportResp"}, {0x07, "TrapRepress"},  {0x12, "GetTable"}, {0x92, "GetTableResp"},
     {0x13, "GetTraceTable"}, {0x14, "GetMulti"},   {0x94, "GetMultiResp"}, {0x15, "Delete"},   {0x95, "DeleteResp"}};
 
+inline constexpr std::uint8_t mad_class_cm = 0x07, mad_method_send = 0x03;
+
+// Of the connection manager. mad.md section 7.
+inline constexpr ValueName cm_attributes[] = {
+    {0x10, "CM REQ"},  {0x11, "CM MRA"},  {0x12, "CM REJ"},      {0x13, "CM REP"},      {0x14, "CM RTU"},
+    {0x15, "CM DREQ"}, {0x16, "CM DREP"}, {0x17, "CM SIDR_REQ"}, {0x18, "CM SIDR_REP"}, {0x19, "CM LAP"},
+    {0x1a, "CM APR"},  {0x1b, "CM SAP"},  {0x1c, "CM SPR"}};
+
+// The messages themselves are sent; Get and Set of this class are about its ClassPortInfo.
+constexpr bool is_cm_message(const std::uint8_t* mad) { return mad[1] == mad_class_cm && mad[3] == mad_method_send; }
+
 inline constexpr std::uint32_t mad_bytes = 256;
 
 struct Mad {
