@@ -183,6 +183,9 @@ struct Flow {
 enum class PairedBy : std::uint8_t { nothing, cm, user, inference };
 std::string_view name(PairedBy source);
 
+// Of a partition, as the P_Key of an end's packets says.
+enum class Membership : std::uint8_t { unknown, limited, full };
+
 // What a CM exchange or the user tells about one end.
 struct EndFacts {
   std::optional<std::uint32_t> start_psn;
@@ -199,9 +202,12 @@ struct Connection {
   std::array<Address, 2> address;                   // of side 0 and 1; side 0 sent the first packet
   std::array<std::optional<std::uint32_t>, 2> qpn;  // of each side: what the other one sends to
   std::optional<std::uint32_t> ud_source_qp;        // UD: its senders name themselves
+  std::optional<std::uint32_t> ud_psn, ud_q_key;    // UD: of the last packet
   std::uint32_t pmtu = 0;                           // bytes; 0: unknown
   bool pmtu_from_cm = false;
   std::optional<std::uint16_t> p_key;
+  std::array<Membership, 2> member{};       // of each side
+  std::array<std::uint8_t, 2> reserved6{};  // BTH bits seen set, from each side
   std::array<EndFacts, 2> facts;
   std::array<Flow, 2> flow;                         // flow[s]: requests of side s, responses of the other
   std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side, whole frames

@@ -5,6 +5,23 @@
 
 #define RDMASCOPE_RULES(RULE) \
   RULE(f01_icrc)              \
+  RULE(f02_vcrc)              \
+  RULE(f03_lengths)           \
+  RULE(f04_lrh_reserved)      \
+  RULE(f05_grh)               \
+  RULE(f06_tver)              \
+  RULE(f07_opcode)            \
+  RULE(f08_complete)          \
+  RULE(f09_padcnt)            \
+  RULE(f10_no_pad)            \
+  RULE(f11_pad_zero)          \
+  RULE(f12_reserved)          \
+  RULE(f13_p_key)             \
+  RULE(f14_management_qp)     \
+  RULE(f15_multicast_qp)      \
+  RULE(f16_transport)         \
+  RULE(f18_congestion_bits)   \
+  RULE(f19_udp_checksum)      \
   RULE(q01_next_psn)          \
   RULE(q06_same_content)      \
   RULE(r02_read_psn)          \

@@ -1,0 +1,41 @@
+// F-02: the variant CRC of a native packet, where the capture has one, is right. Each link computes it anew.
+#include "check/rules/all.h"
+#include "check/rules/judge.h"
+
+namespace rdmascope::check {
+namespace {
+
+void packet(const Context& c, Findings& out) {
+  const dissect::Crc& vcrc = c.packet.vcrc();
+  if (vcrc.status != dissect::CrcStatus::bad) return;
+  const std::uint8_t* b = c.packet.bytes.data() + vcrc.at;
+  Finding f{&f02_vcrc.info, Class::violation, c.packet.frame.number, c.packet.frame.time_ns};
+  f.side = c.side;
+  f.field = "infiniband.variant.crc";
+  f.expected = vcrc.expected;
+  f.actual = std::uint64_t{b[0]} << 8 | b[1];
+  if (c.packet.icrc().status == dissect::CrcStatus::bad) {
+    f.kind = Class::anomaly;
+    f.text = "damaged on the way: the invariant CRC is wrong, too";
+  }
+  out.add(&c.connection, std::move(f));
+}
+
+}  // namespace
+
+const Rule f02_vcrc{{.id = "F-02",
+                     .title = "Variant CRC, where present, is correct",
+                     .source = "ib-wire.md 5.3, 6.1",
+                     .help = R"(The VCRC covers a native InfiniBand packet from the LRH to the ICRC, header fields
+that switches change included. Every port computes it for its own link; the next port drops a packet with a wrong one.
+RoCE packets have none, and some captures leave it out: then nothing is judged.
+
+Usual causes: a bad link (then the ICRC is often wrong, too), a tool that edited or replayed the packet, a generator
+that stores the CRC in the wrong byte order or leaves the ICRC out of it.
+
+Look next at: the error counters of the port before the capture point, and whether the ICRC of the packet is
+right: then only the last hop, or the capture, is to blame.)"},
+                    on_any,
+                    packet};
+
+}  // namespace rdmascope::check
