@@ -22,6 +22,17 @@
   RULE(f16_transport)         \
   RULE(f18_congestion_bits)   \
   RULE(f19_udp_checksum)      \
+  RULE(l01_pmtu)              \
+  RULE(l02_last)              \
+  RULE(l03_only)              \
+  RULE(l04_write_length)      \
+  RULE(l05_read_length)       \
+  RULE(l06_dmalen)            \
+  RULE(l07_no_payload)        \
+  RULE(l08_atomic_write)      \
+  RULE(l09_zero_length)       \
+  RULE(l10_ud_length)         \
+  RULE(l11_alignment)         \
   RULE(q01_next_psn)          \
   RULE(q06_same_content)      \
   RULE(r02_read_psn)          \
