@@ -37,6 +37,10 @@
   RULE(q06_same_content)      \
   RULE(r02_read_psn)          \
   RULE(r17_msn)               \
+  RULE(u01_dropped_message)   \
+  RULE(u02_uc_write_length)   \
+  RULE(u03_ud_psn)            \
+  RULE(u04_q_key)             \
   RULE(h_timeout)
 
 namespace rdmascope::check {
