@@ -107,25 +107,34 @@ class Checker::Impl {
     place_all();
     crew_.run(judge_);
     hand_over();
+    tracker_.forget_merged();
+    for (const std::unique_ptr<Connection>& c : tracker_.take_ended()) {
+      ++ended_;
+      end(*c);
+    }
   }
 
   void finish() {
-    Worker& w = workers_[0];
-    for (Connection* c : tracker_.connections()) {
-      finish_messages(*c, options_.messages ? &w.messages : nullptr);
-      for (const Rule* rule : at_end_) rule->end(*c, w.findings);
-      w.finding_items.resize(w.findings.list().size());
-      hand_over();
-    }
-    totals_.connections = tracker_.connections().size();
+    for (Connection* c : tracker_.connections()) end(*c);
+    totals_.connections = ended_ + tracker_.connections().size();
     totals_.refused = tracker_.refused();
-    for (const Connection* c : tracker_.connections()) totals_.not_judged += c->not_judged;
   }
 
   Tracker& tracker() { return tracker_; }
   const Totals& totals() const { return totals_; }
 
  private:
+  // The last word on a connection.
+  void end(Connection& c) {
+    Worker& w = workers_[0];
+    finish_messages(c, options_.messages ? &w.messages : nullptr);
+    for (const Rule* rule : at_end_) rule->end(c, w.findings);
+    w.finding_items.resize(w.findings.list().size());
+    hand_over();
+    totals_.not_judged += c.not_judged;
+    listener_.ended(c);
+  }
+
   // Bytes to layers and CRC verdicts: each worker takes a run of frames.
   void walk(unsigned worker) {
     const std::size_t count = frames_.size(), share = (count + workers_.size() - 1) / workers_.size();
@@ -251,6 +260,7 @@ class Checker::Impl {
   std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
   std::vector<const Rule*> at_end_;
   Totals totals_;
+  std::uint64_t ended_ = 0;
 
   // The batch in work.
   std::span<const Frame> frames_;

@@ -35,6 +35,8 @@ class Listener {
   virtual ~Listener() = default;
   virtual void finding(const Finding&, const Connection*) {}
   virtual void message(const Connection&, std::uint8_t /*side*/, const Message&) {}
+  // Nothing more will be said of it; it is gone after the call when its queue pair was used anew.
+  virtual void ended(const Connection&) {}
 };
 
 struct Totals {

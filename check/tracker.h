@@ -6,7 +6,9 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,7 +36,7 @@ struct Place {
 class Tracker {
  public:
   // Live connections at most; packets of further ones are counted as refused.
-  explicit Tracker(std::size_t most_connections = 1'000'000);
+  explicit Tracker(std::size_t most_connections);
 
   void pair(const UserPair& pair) { user_pairs_.push_back(pair); }
 
@@ -50,10 +52,15 @@ class Tracker {
     return place;
   }
 
-  // In order of id; halves that were merged away are gone.
+  // In order of id; halves that were merged away are not among them.
   std::vector<Connection*> connections();
-  // Connections that ended since the last call: their queue pair was used anew.
+
+  // Connections that ended since the last call, because their queue pair was made anew. The caller says what is left to
+  // say about them and lets go.
   std::vector<std::unique_ptr<Connection>> take_ended();
+
+  // Lets go of halves that were merged away. Call when no place() result of theirs is in use any more.
+  void forget_merged() { merged_.clear(); }
 
   std::uint64_t refused() const { return refused_; }
 
@@ -75,44 +82,67 @@ class Tracker {
       return H::combine(std::move(h), k.low, k.high);
     }
   };
-  // What pairing needs to know of a half: the PSNs its requests have had.
+  // What pairing needs to know of a stream whose other direction is not known: the PSNs its requests have had.
+  struct Half {
+    Connection* connection;
+    bool any_request = false;
+    std::uint32_t first_psn = 0, end_psn = 0;
+    std::vector<std::uint32_t> candidates;  // connections that fit all responses so far
+    bool asked = false;
+    std::array<std::uint32_t, 4> indexed{};  // PSNs under which sent_ knows this half, the last ones
+    std::uint8_t indexed_count = 0, indexed_next = 0;
+    std::size_t position = 0;  // in its list of halves_
+  };
   struct Stream {
     Connection* connection = nullptr;
     std::uint8_t side = 0;
-    bool half = true;
-    bool any_request = false;
-    std::uint32_t first_psn = 0, end_psn = 0;
-    std::vector<Stream*> candidates;  // halves that fit all responses so far; empty: none asked yet
-    bool asked = false;
+    std::unique_ptr<Half> half;  // nullptr: paired, or never to be
   };
-  // A REQ waiting for its REP.
+  // A REQ waiting for its REP, by the communication id and address of its sender.
+  struct RequestKey {
+    std::uint32_t communication_id;
+    Address from;
+    bool operator==(const RequestKey&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const RequestKey& k) {
+      return H::combine(std::move(h), k.communication_id, k.from);
+    }
+  };
   struct Request {
-    Address from, to;
-    std::uint32_t qpn, start_psn;
-    std::uint32_t pmtu;
+    Address to;
     dissect::Transport transport;
-    EndFacts facts;          // of the active side
-    EndFacts passive_facts;  // what the REQ sets for the other side
-    std::optional<std::uint16_t> p_key;
+    std::uint32_t qpn, pmtu;
+    EndFacts active, passive;  // what the REQ says of either side
+    std::uint16_t p_key;
   };
 
-  Stream* find_or_make(const Key& key, const dissect::Packet& packet, dissect::Transport transport);
+  static Key key_of(const Connection& connection, std::uint8_t side);  // of the packets that side sends
+  static Hosts hosts(const Address& a, const Address& b);
   Stream* make(const Key& key, const dissect::Packet& packet, dissect::Transport transport);
-  void learn(Stream& stream, const dissect::Packet& packet, std::uint8_t opcode, std::uint32_t psn);
-  void join(Stream& a, Stream& b, PairedBy by);
-  void join_by_user(Stream& stream, const Key& key);
-  void read_cm(const dissect::Packet& packet);
-  void connect(const Request& request, const Address& passive, std::uint32_t passive_qpn, std::uint32_t passive_psn,
-               const EndFacts& passive_facts, std::uint8_t passive_responder_resources, const dissect::Packet& packet);
-  void end(Connection* connection);
+  Stream& add_stream(const Key& key, Connection& connection, std::uint8_t side);
+  Connection& add_connection(const Key& key, const dissect::Packet& packet, dissect::Transport transport);
+  bool is_new_incarnation(const Stream& stream, const dissect::Packet& packet, std::uint8_t opcode, std::uint32_t psn) const;
+  void index_psn(Half& half, std::uint32_t psn);
+  void unindex_psn(const Half& half, std::uint32_t psn);
+  std::vector<std::uint32_t> halves_that_sent(const Half& half, std::uint32_t psn);
+  void learn(Half& half, const dissect::Packet& packet, std::uint8_t opcode, std::uint32_t psn);
+  Half* half_of(std::uint32_t connection);
+  void join(std::uint32_t a, std::uint32_t b, PairedBy by);
+  void join_by_user(const Key& key);
+  void forget_half(Stream& stream);
+  void read_cm(const dissect::Packet& packet, const Address& source, const Address& destination);
+  void end(std::uint32_t id);
 
   std::size_t most_connections_;
   std::uint32_t next_id_ = 1;
   std::uint64_t refused_ = 0;
-  absl::flat_hash_map<Key, std::unique_ptr<Stream>> streams_;
-  absl::flat_hash_map<Hosts, std::vector<Stream*>> halves_;
-  std::vector<std::unique_ptr<Connection>> connections_, ended_;
-  absl::flat_hash_map<std::uint64_t, Request> requests_;  // by (sender's communication id, place in the pair)
+  absl::flat_hash_map<Key, Stream> streams_;
+  absl::flat_hash_map<Hosts, std::vector<Half*>> halves_;
+  // Halves by a hash of (source, destination, request PSN): where a response looks for whom it answers.
+  absl::flat_hash_map<std::size_t, absl::InlinedVector<Half*, 1>> sent_;
+  absl::flat_hash_map<std::uint32_t, std::unique_ptr<Connection>> connections_;  // by id
+  std::vector<std::unique_ptr<Connection>> ended_, merged_;
+  absl::flat_hash_map<RequestKey, Request> requests_;
   std::vector<UserPair> user_pairs_;
 };
 

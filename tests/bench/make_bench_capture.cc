@@ -1,7 +1,7 @@
-// Writes the benchmark capture: N RoCEv2 frames on 16 QPs, in the cycle WRITE First/Middle/Last, ACK, READ Request,
+// Writes the benchmark capture: N RoCEv2 frames on 16 QPs (or as many as asked), in the cycle WRITE First/Middle/Last, ACK, READ Request,
 // READ Response First/Middle/Last, 1,024 bytes of payload each, right ICRCs. 1,000,000 frames are 847.5 MB.
 //
-//   make_bench_capture FRAMES > FILE.pcap
+//   make_bench_capture FRAMES [QPS] > FILE.pcap
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,6 @@
 
 namespace {
 
-constexpr unsigned qps = 16;
 constexpr std::size_t payload_bytes = 1024;
 
 void put16(std::uint8_t* p, std::uint32_t v) {
@@ -41,9 +40,10 @@ struct Qp {
 int main(int argc, char** argv) {
   using rdmascope::dissect::compute_icrc;
   using rdmascope::dissect::Envelope;
-  const std::uint64_t frames = argc == 2 ? std::strtoull(argv[1], nullptr, 10) : 0;
-  if (frames == 0) {
-    std::fprintf(stderr, "usage: make_bench_capture FRAMES > FILE.pcap\n");
+  const std::uint64_t frames = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
+  const unsigned qps = argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 16;
+  if (frames == 0 || qps == 0 || qps > 0x400000) {
+    std::fprintf(stderr, "usage: make_bench_capture FRAMES [QPS] > FILE.pcap\n");
     return 2;
   }
   static char buffer[1 << 20];
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     bth[0] = step.opcode;
     bth[1] = 0x40;
     put16(bth + 2, 0xffff);
-    put24(bth + 5, (step.from_b ? 0x200u : 0x100u) + index);
+    put24(bth + 5, (step.from_b ? 0x800000u : 0x100u) + index);
     if (position == 2 || position == 4) bth[8] = 0x80;
     // WRITE takes PSNs 0..2, the READ 3..5 of each round; responses echo.
     constexpr std::uint32_t psn_of[steps] = {0, 1, 2, 2, 3, 3, 4, 5};
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 20; i += 2) sum += static_cast<std::uint32_t>(ip[i] << 8 | ip[i + 1]);
     while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
     put16(ip + 10, ~sum & 0xffff);
-    put16(udp, 0xc000 + index), put16(udp + 2, 4791), put16(udp + 4, end - 34);
+    put16(udp, 0xc000 + index % 0x4000), put16(udp + 2, 4791), put16(udp + 4, end - 34);
     std::uint32_t icrc = 0;
     compute_icrc(Envelope::roce_v2_ipv4, {ip, end - 14 - 4}, 28, icrc);
     put32(at, icrc);
