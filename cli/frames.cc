@@ -28,7 +28,8 @@ void stop_on_interrupt() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-ProgressLine::ProgressLine(bool wanted) : active_(wanted && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO)) {
+ProgressLine::ProgressLine(bool wanted, bool output_waits)
+    : active_(wanted && isatty(STDERR_FILENO) && (output_waits || !isatty(STDOUT_FILENO))) {
   if (active_) next_ns_ = now_ns() + interval_ns;
 }
 

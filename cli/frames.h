@@ -22,7 +22,8 @@ void stop_on_interrupt();
 // Packets so far, and how much of the file, on the terminal while nothing else is shown there.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool wanted);
+  // `output_waits`: nothing is shown before the end, so the line does not get between.
+  explicit ProgressLine(bool wanted, bool output_waits = false);
   ~ProgressLine();
   void show(std::uint64_t packets, const capture::Source& source);
 

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
 
   Run run;
   add_read_command(app, run);
+  add_check_command(app, run);
+  add_rules_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);
   add_completion_command(app, run);

@@ -1,0 +1,182 @@
+#include "cli/check_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/check_report_forms.h"
+#include "dissect/field_index.h"
+
+namespace rdmascope::cli {
+
+using check::Class;
+using check::Connection;
+using check::Finding;
+using check::Rule;
+
+namespace {
+
+constexpr std::size_t named_connections = 4;
+
+std::size_t place_in_catalogue(const check::RuleInfo* info) {
+  const auto rules = check::all_rules();
+  return static_cast<std::size_t>(
+      std::find_if(rules.begin(), rules.end(), [info](const Rule* rule) { return &rule->info == info; }) -
+      rules.begin());
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, std::string_view singular, std::string_view plural) {
+  return fmt::format("{} {}{}", count, count == 1 || plural.empty() ? singular : plural,
+                     count != 1 && plural.empty() ? "s" : "");
+}
+
+std::string field_value(std::string_view name, std::uint64_t number) {
+  const std::vector<dissect::FieldRef> found = dissect::find_fields(name);
+  const dissect::Field* field = found.empty() ? nullptr : found.front().field;
+  if (!field) return fmt::format("{}", number);
+  std::uint8_t bytes[8];
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(number >> (56 - 8 * i));
+  dissect::Value value;
+  value.number = number;
+  if (field->show > dissect::Show::reserved) {
+    const std::size_t wanted = field->width / 8u;
+    if (field->show != dissect::Show::time && (wanted == 0 || wanted > 8)) return fmt::format("{}", number);
+    value.kind = dissect::Value::Kind::bytes;
+    value.bytes = std::span(bytes).last(std::min<std::size_t>(wanted, 8));
+  }
+  dissect::Text text;
+  put_value(text, *field, value);
+  std::string out(text.view());
+  const std::string_view known = dissect::name_of(field->names, number);
+  return known.empty() || field->show == dissect::Show::named ? out : fmt::format("{} ({})", out, known);
+}
+
+std::string sentence(const Finding& f, const Connection* connection) {
+  std::string out;
+  if (f.frame != 0) {
+    out = fmt::format("frame {}", f.frame);
+    if (connection) out += fmt::format(", from {}", check::to_text(connection->address[f.side]));
+    out += ": ";
+  }
+  if (!f.field.empty()) {
+    out += f.field;
+    if (f.expected && f.actual)
+      out += fmt::format(": expected {}, got {}", field_value(f.field, *f.expected), field_value(f.field, *f.actual));
+    else if (f.actual)
+      out += fmt::format(" is {}", field_value(f.field, *f.actual));
+    if (!f.text.empty()) out += fmt::format(" ({})", f.text);
+  } else {
+    out += f.text.empty() ? std::string(f.rule->title) : f.text;
+  }
+  return out;
+}
+
+std::string_view transport_name(dissect::Transport transport) {
+  constexpr std::string_view names[] = {"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor", "vendor"};
+  return names[static_cast<std::size_t>(transport)];
+}
+
+std::string ends_of(const Connection& c) {
+  const auto end = [&c](std::size_t side) {
+    const std::optional<std::uint32_t> qp = side == 0 && !c.qpn[0] ? c.ud_source_qp : c.qpn[side];
+    return to_text(c.address[side]) + (qp ? fmt::format(" 0x{:06x}", *qp) : "");
+  };
+  const bool both = c.paired != check::PairedBy::nothing || (c.packets[0] > 0 && c.packets[1] > 0);
+  return fmt::format("{} {} {}", end(0), both ? "<->" : "->", end(1));
+}
+
+std::string verdict(const check::Totals& totals, const Tallies& tallies) {
+  const std::string packets =
+      fmt::format("{} on {}", counted(totals.rdma, "RDMA packet"), counted(totals.connections, "connection"));
+  if (tallies.count(Class::violation) > 0)
+    return fmt::format(
+        "VIOLATIONS: {} broken, {}; first in {}.",
+        tallies.rules(Class::violation) == 1 ? "1 rule was"
+                                             : fmt::format("{} rules were", tallies.rules(Class::violation)),
+        tallies.count(Class::violation) == 1 ? "once" : fmt::format("{} times in all", tallies.count(Class::violation)),
+        *tallies.first_violation());
+  if (totals.rdma == 0) return fmt::format("Nothing to judge: no RDMA packet in {}.", counted(totals.frames, "frame"));
+  if (tallies.count(Class::anomaly) > 0)
+    return fmt::format("No violation in {}, but not healthy: {}.", packets,
+                       counted(tallies.count(Class::anomaly), "anomaly", "anomalies"));
+  return fmt::format("Clean: no violation and no anomaly in {}.", packets);
+}
+
+// --- Counting --------------------------------------------------------------------------------------------------------
+
+void Tallies::add(const Finding& f, const Connection* connection) {
+  ++counts_[static_cast<std::size_t>(f.kind)];
+  auto tally = std::find_if(tallies_.begin(), tallies_.end(),
+                            [&f](const Tally& t) { return t.rule == f.rule && t.kind == f.kind; });
+  if (tally == tallies_.end()) {
+    Tally fresh;
+    fresh.rule = f.rule;
+    fresh.kind = f.kind;
+    tally = tallies_.insert(tallies_.end(), std::move(fresh));
+  }
+  if (tally->examples.size() < examples_) tally->examples.push_back(sentence(f, connection));
+  ++tally->count;
+  if (f.frame != 0) {
+    if (tally->first_frame == 0 || f.frame < tally->first_frame) tally->first_frame = f.frame;
+    tally->last_frame = std::max(tally->last_frame, f.frame);
+  }
+  if (f.kind == Class::violation && !first_violation_)
+    first_violation_ = f.frame != 0 ? fmt::format("frame {} ({}, {})", f.frame, f.rule->id, f.rule->title)
+                                    : fmt::format("connection {} ({}, {})", f.connection, f.rule->id, f.rule->title);
+  if (f.connection == 0 || tally->more_connections) return;
+  std::vector<std::uint32_t>& on = tally->connections;
+  if (std::find(on.begin(), on.end(), f.connection) != on.end()) return;
+  if (on.size() < named_connections)
+    on.push_back(f.connection);
+  else
+    tally->more_connections = true;
+}
+
+std::vector<const Tally*> Tallies::of(Class kind) const {
+  std::vector<const Tally*> out;
+  for (const Tally& t : tallies_)
+    if (t.kind == kind) out.push_back(&t);
+  std::sort(out.begin(), out.end(),
+            [](const Tally* a, const Tally* b) { return place_in_catalogue(a->rule) < place_in_catalogue(b->rule); });
+  return out;
+}
+
+// --- All forms -------------------------------------------------------------------------------------------------------
+
+Report::Report(ReportOptions options)
+    : options_(std::move(options)), tallies_(options_.form == ReportForm::junit ? 20 : 1) {}
+
+void Report::finding(const Finding& finding, const Connection* connection) {
+  // A half that was paired meanwhile is known under the number of the other half.
+  while (connection && connection->merged_into) connection = connection->merged_into;
+  tallies_.add(finding, connection);
+  put_finding(finding, connection);
+  output_.packet_done();
+}
+
+void Report::ended(const Connection& connection) {
+  if (!capture_ended_) put_connection(connection);
+}
+
+bool Report::finish(check::Checker& checker) {
+  for (const Connection* connection : checker.connections()) put_connection(*connection);
+  put_end(checker.totals());
+  output_.flush();
+  return output_.error().empty();
+}
+
+std::unique_ptr<Report> make_report(ReportOptions options) {
+  switch (options.form) {
+    case ReportForm::text:
+      return make_text_report(std::move(options));
+    case ReportForm::json:
+      return make_json_report(std::move(options));
+    case ReportForm::junit:
+      return make_junit_report(std::move(options));
+  }
+  return nullptr;
+}
+
+}  // namespace rdmascope::cli
