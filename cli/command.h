@@ -18,6 +18,7 @@ using Run = std::function<int()>;
 // Each adds one subcommand to `app`; when the user names it, `run` is set.
 void add_read_command(CLI::App& app, Run& run);
 void add_check_command(CLI::App& app, Run& run);
+void add_stats_command(CLI::App& app, Run& run);
 void add_rules_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   Run run;
   add_read_command(app, run);
   add_check_command(app, run);
+  add_stats_command(app, run);
   add_rules_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);

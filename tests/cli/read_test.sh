@@ -42,7 +42,7 @@ check unknown-option-is-usage 2 '^rdmascope: --bogus: no such option' "$tool" re
 check missing-argument-is-usage 2 '^rdmascope: `rdmascope read` needs FILE' "$tool" read
 check missing-value-is-usage 2 '^rdmascope: --count needs a value$' "$tool" read x -c
 check count-is-a-number 2 '^rdmascope: --count = x is not a number$' "$tool" read x -c x
-for command in read check rules decode fields completion man; do
+for command in read check stats rules decode fields completion man; do
   expect "help-of-$command-is-without-noise" test -z "$("$tool" $command --help | grep -E 'REQUIRED|\{false\}|INT in|help-all')"
 done
 check missing-file 2 'nothing-here.pcap' "$tool" read nothing-here.pcap
