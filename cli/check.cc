@@ -41,6 +41,7 @@ int run_check(const CheckCommand& command) {
   check::Checker checker(plan->options, *report);
   stop_on_interrupt();  // the report tells what was seen until then
   const int status = feed(*plan, checker);
+  if (status != exit_fine && checker.totals().frames == 0 && command.form == ReportForm::text) return status;
   report->capture_ends();
   checker.finish();
   if (!report->finish(checker)) return fail(report->error());

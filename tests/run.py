@@ -57,6 +57,8 @@ STAGES = [
     ("unit", unit),
     ("golden", command(sys.executable, "tests/golden/run.py", TOOL)),
     ("cli", command("bash", "tests/cli/run.sh", TOOL)),
+    ("clean", command(sys.executable, "tests/check/clean.py", TOOL)),
+    ("mutants", command(sys.executable, "tests/check/mutate.py", TOOL)),
     ("peers", command(sys.executable, "tests/peers/peers.py", TOOL)),
     # Debian's Python: python3-scapy installs there.
     ("scapy", command("/usr/bin/python3", "tests/peers/scapy_icrc.py", TOOL)),
@@ -84,7 +86,7 @@ def main():
                 counts[kind] += 1
             if kind == "FAIL":
                 failures.append(line)
-            if not (kind == "ok" and name in ("unit", "golden")):  # many; the count below says it
+            if not (kind == "ok" and name in ("unit", "golden", "mutants")):  # many; the count below says it
                 print("  " + line, flush=True)
         print(f"   {name}: {counts['ok'] - before['ok']} passed, {counts['FAIL'] - before['FAIL']} failed, "
               f"{counts['skip'] - before['skip']} skipped, {time.monotonic() - started:.0f} s", flush=True)
