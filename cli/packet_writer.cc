@@ -26,29 +26,34 @@ class TimeColumn {
  public:
   explicit TimeColumn(TimeForm form) : form_(form) {}
 
-  void put(Text& out, const Packet& packet) {
+  // At least `width` characters.
+  void put(Text& out, const Packet& packet, std::size_t width = 0) {
     const dissect::FrameInfo& frame = packet.frame;
+    const std::size_t start = out.size();
     if (!frame.has_time) {
       out.put('-');
+      out.align_right(start, width);
       return;
     }
     switch (form_) {
       case TimeForm::relative:
-        out.seconds(frame.time_relative_ns);
+        out.seconds(frame.time_relative_ns, 9, width);
         break;
       case TimeForm::delta:
-        out.seconds(frame.time_delta_ns);
+        out.seconds(frame.time_delta_ns, 9, width);
         break;
       case TimeForm::delta_displayed:
         out.seconds(any_ ? static_cast<std::int64_t>(static_cast<std::uint64_t>(frame.time_ns) -
                                                      static_cast<std::uint64_t>(displayed_ns_))
-                         : 0);
+                         : 0,
+                    9, width);
         break;
       case TimeForm::epoch:
-        out.seconds(frame.time_ns);
+        out.seconds(frame.time_ns, 9, width);
         break;
       default:
         put_clock(out, frame.time_ns);
+        out.align_right(start, width);
     }
     displayed_ns_ = frame.time_ns;
     any_ = true;
@@ -133,39 +138,36 @@ class TextWriter final : public PacketWriter {
   }
 
  private:
-  // Right- or left-aligned columns; a value that is too long pushes the rest.
-  template <class Put>
-  void right(Text& out, std::size_t width, Put put) {
-    const std::size_t start = out.size();
-    put(out);
-    out.align_right(start, width);
-  }
-  template <class Put>
-  void left(Text& out, std::size_t width, Put put) {
-    const std::size_t start = out.size();
-    put(out);
-    const std::size_t length = out.size() - start;
-    if (length < width) out.spaces(width - length);
-  }
-
+  // Columns as wide as stated; a value that is too long pushes the rest.
   void line(Text& out, const Packet& packet) {
     const std::string_view color = options_.color ? color_of(dissect::tone(packet)) : std::string_view{};
     out.put(color);
-    right(out, 5, [&](Text& t) { t.dec(packet.frame.number); });
+    out.dec_right(packet.frame.number, 5);
     out.put(' ');
-    right(out, 13, [&](Text& t) { time_.put(t, packet); });
+    time_.put(out, packet, 13);
     out.put(' ');
-    right(out, 12, [&](Text& t) { dissect::put_source(t, packet); });
+    const dissect::Layer* addresses = dissect::address_layer(packet);
+    std::size_t start = out.size();
+    dissect::put_source(out, packet, addresses);
+    out.align_right(start, 12);
     out.put(arrow_);
-    left(out, 12, [&](Text& t) { dissect::put_destination(t, packet); });
-    out.put(' ');
-    left(out, 8, [&](Text& t) { t.put(dissect::protocol(packet)); });
-    out.put(' ');
-    right(out, 4, [&](Text& t) { t.dec(dissect::wire_length(packet)); });
+    start = out.size();
+    dissect::put_destination(out, packet, addresses);
+    fill(out, start, 13);
+    start = out.size();
+    out.put(dissect::protocol(packet));
+    fill(out, start, 9);
+    out.dec_right(dissect::wire_length(packet), 4);
     out.put(' ');
     dissect::put_info(out, packet);
     if (!color.empty()) out.put("\033[0m");
     out.put('\n');
+  }
+
+  // Blanks behind what stands from `start` on, at least one.
+  static void fill(Text& out, std::size_t start, std::size_t width) {
+    const std::size_t length = out.size() - start;
+    out.spaces(length < width ? width - length : 1);
   }
 
   WriterOptions options_;
@@ -329,10 +331,10 @@ class FieldsWriter final : public PacketWriter {
         time_.put(out, packet);
         break;
       case Column::Kind::source:
-        dissect::put_source(out, packet);
+        dissect::put_source(out, packet, dissect::address_layer(packet));
         break;
       case Column::Kind::destination:
-        dissect::put_destination(out, packet);
+        dissect::put_destination(out, packet, dissect::address_layer(packet));
         break;
       case Column::Kind::protocol:
         out.put(dissect::protocol(packet));

@@ -35,8 +35,9 @@ std::string_view name(Problem problem) {
 }
 
 std::uint64_t wire_length(const Packet& p) {
-  const Layer* erf = p.find(header<Erf>);
-  return erf && erf->at == 0 ? View<Erf>(p.data(*erf)).get<"wlen">() : p.frame.wire_bytes;
+  const std::span<const Layer> layers = p.layers();
+  const bool erf = layers.size() > 1 && layers[1].header == &header<Erf>;
+  return erf ? View<Erf>(p.data(layers[1])).get<"wlen">() : p.frame.wire_bytes;
 }
 
 std::uint64_t captured_length(const Packet& p) {

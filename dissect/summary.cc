@@ -12,14 +12,6 @@ bool has_network_addresses(const Header* h) {
 }
 bool has_addresses(const Header* h) { return h == &header<Ethernet> || has_network_addresses(h); }
 
-// The last layer with network addresses, else the last with a MAC address.
-const Layer* addresses(const Packet& packet) {
-  const Layer* found = nullptr;
-  for (const Layer& layer : packet.layers())
-    if (has_network_addresses(layer.header) || (layer.header == &header<Ethernet> && !found)) found = &layer;
-  return found;
-}
-
 void put_address(Text& out, const Packet& packet, const Layer& layer, bool source) {
   const std::uint8_t* p = packet.data(layer);
   if (layer.header == &header<Ipv4>)
@@ -196,9 +188,12 @@ void put_mad(Text& out, const Packet& packet, const Layer& mad) {
 }
 
 void put_transport(Text& out, const Packet& packet) {
-  Facts facts(out, " ");
   const std::span<const Layer> layers = packet.layers();
-  for (std::size_t i = static_cast<std::size_t>(packet.bth_layer); i < layers.size(); ++i) {
+  const std::size_t first = static_cast<std::size_t>(packet.bth_layer);
+  if (View<Bth>(packet.data(layers[first])).get<"destqp">() <= qp_gsi)
+    if (const Layer* mad = packet.find(header<Mad>)) return put_mad(out, packet, *mad);
+  Facts facts(out, " ");
+  for (std::size_t i = first; i < layers.size(); ++i) {
     if (layers[i].header == &header<Payload>) break;
     if (layers[i].header == &header<Ipoib>) {
       out.put(": IPoIB ");
@@ -251,11 +246,17 @@ void put_other(Text& out, const Packet& packet) {
 
 }  // namespace
 
-void put_source(Text& out, const Packet& packet) {
-  if (const Layer* layer = addresses(packet)) put_address(out, packet, *layer, true);
+const Layer* address_layer(const Packet& packet) {
+  const Layer* found = nullptr;
+  for (const Layer& layer : packet.layers())
+    if (has_network_addresses(layer.header) || (layer.header == &header<Ethernet> && !found)) found = &layer;
+  return found;
 }
-void put_destination(Text& out, const Packet& packet) {
-  if (const Layer* layer = addresses(packet)) put_address(out, packet, *layer, false);
+void put_source(Text& out, const Packet& packet, const Layer* addresses) {
+  if (addresses) put_address(out, packet, *addresses, true);
+}
+void put_destination(Text& out, const Packet& packet, const Layer* addresses) {
+  if (addresses) put_address(out, packet, *addresses, false);
 }
 
 std::string_view protocol(const Packet& packet) {
@@ -278,8 +279,6 @@ std::string_view protocol(const Packet& packet) {
 void put_info(Text& out, const Packet& packet) {
   if (packet.bth_layer < 0)
     put_other(out, packet);
-  else if (const Layer* mad = packet.find(header<Mad>))
-    put_mad(out, packet, *mad);
   else
     put_transport(out, packet);
 

@@ -11,9 +11,11 @@ namespace rdmascope::dissect {
 // What kind of packet it is to a reader; front ends choose colours by it.
 enum class Tone : std::uint8_t { plain, acknowledge, nak, rnr, congestion, management, bad_crc, malformed, other };
 
-// Innermost addresses that are known: IP, GID, LID, then MAC. Nothing is written where there is none.
-void put_source(Text& out, const Packet& packet);
-void put_destination(Text& out, const Packet& packet);
+// The layer with the innermost addresses that are known: IP, GID or LID, else MAC; nullptr: there is none, and nothing
+// is written.
+const Layer* address_layer(const Packet& packet);
+void put_source(Text& out, const Packet& packet, const Layer* addresses);
+void put_destination(Text& out, const Packet& packet, const Layer* addresses);
 
 std::string_view protocol(const Packet& packet);
 void put_info(Text& out, const Packet& packet);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
-#include <string>
 
 #include "dissect/opcodes.h"
 
@@ -34,21 +34,42 @@ constexpr auto digit_pairs = [] {
   return t;
 }();
 
-// Writes the digits of `value` so that they end before `end`; gives their start.
-char* put_digits(char* end, std::uint64_t value) {
-  while (value >= 100) {
-    end -= 2;
-    std::memcpy(end, &digit_pairs[value % 100 * 2], 2);
+// Decimal digits of a number: log10 of 2 is about 1233 / 4096, so the guess is right or one too small.
+constexpr auto powers_of_10 = [] {
+  std::array<std::uint64_t, 20> t{1};
+  for (unsigned i = 1; i < 20; ++i) t[i] = t[i - 1] * 10;
+  return t;
+}();
+std::size_t count_digits(std::uint64_t value) {
+  const unsigned guess = static_cast<unsigned>(std::bit_width(value | 1)) * 1233 >> 12;
+  return guess + ((value | 1) >= powers_of_10[guess]);
+}
+
+// Writes the last `count` digits of `value`.
+void put_digits(char* to, std::uint64_t value, std::size_t count) {
+  for (; count >= 2; count -= 2) {
+    std::memcpy(to + count - 2, &digit_pairs[value % 100 * 2], 2);
     value /= 100;
   }
-  if (value >= 10) {
-    end -= 2;
-    std::memcpy(end, &digit_pairs[value * 2], 2);
-  } else {
-    *--end = static_cast<char>('0' + value);
-  }
-  return end;
+  if (count == 1) *to = static_cast<char>('0' + value % 10);
 }
+
+// "0." to "255.": the numbers of an IPv4 address.
+struct Octet {
+  char text[4];
+  std::uint8_t length;  // with the dot
+};
+constexpr auto octets = [] {
+  std::array<Octet, 256> t{};
+  for (unsigned i = 0; i < 256; ++i) {
+    Octet& o = t[i];
+    if (i >= 100) o.text[o.length++] = static_cast<char>('0' + i / 100);
+    if (i >= 10) o.text[o.length++] = static_cast<char>('0' + i / 10 % 10);
+    o.text[o.length++] = static_cast<char>('0' + i % 10);
+    o.text[o.length++] = '.';
+  }
+  return t;
+}();
 
 // Length of the UTF-8 sequence at s[at], or 0 when there is none.
 std::size_t utf8_length(std::string_view s, std::size_t at) {
@@ -68,31 +89,35 @@ std::size_t utf8_length(std::string_view s, std::size_t at) {
   return length;
 }
 
+struct Titles {
+  char text[256][48];
+  std::uint8_t length[256];
+};
+
 // Words stay upper case when they are names: RC, RDMA, CNP.
-std::array<std::string, 256> make_titles() {
+constexpr Titles titles = [] {
   constexpr std::string_view upper[] = {"RC", "UC", "RD", "UD", "XRC", "RDMA", "CNP"};
-  std::array<std::string, 256> titles;
+  Titles t{};
   for (unsigned code = 0; code < 256; ++code) {
-    std::string& t = titles[code];
-    if (opcodes[code].name.empty()) {
-      t = code >= 0xc0 ? "Vendor opcode 0x" : "Unknown opcode 0x";
-      t += hex_digits[code >> 4];
-      t += hex_digits[code & 15];
-      continue;
-    }
+    const auto put = [&t, code](char c) { t.text[code][t.length[code]++] = c; };
     std::string_view left = opcodes[code].name;
+    if (left.empty()) {
+      for (char c : std::string_view(code >= 0xc0 ? "Vendor opcode 0x" : "Unknown opcode 0x")) put(c);
+      put(hex_digits[code >> 4]);
+      put(hex_digits[code & 15]);
+    }
     while (!left.empty()) {
       const std::size_t end = std::min(left.find('_'), left.size());
       const std::string_view word = left.substr(0, end);
       left.remove_prefix(std::min(end + 1, left.size()));
-      if (!t.empty()) t += ' ';
+      if (t.length[code] > 0) put(' ');
       const bool keep = std::find(std::begin(upper), std::end(upper), word) != std::end(upper);
       for (std::size_t i = 0; i < word.size(); ++i)
-        t += keep || i == 0 ? word[i] : static_cast<char>(word[i] - 'A' + 'a');
+        put(keep || i == 0 ? word[i] : static_cast<char>(word[i] - 'A' + 'a'));
     }
   }
-  return titles;
-}
+  return t;
+}();
 
 }  // namespace
 
@@ -106,27 +131,29 @@ void Text::grow(std::size_t count) {
 }
 
 void Text::dec(std::uint64_t value) {
-  if (value < 10) {
-    put(static_cast<char>('0' + value));
-    return;
-  }
-  char digits[20];
-  const char* const start = put_digits(digits + sizeof digits, value);
-  put({start, static_cast<std::size_t>(digits + sizeof digits - start)});
+  const std::size_t count = count_digits(value);
+  put_digits(room(count), value, count);
+  size_ += count;
 }
 
 void Text::dec(std::uint64_t value, std::size_t min_digits) {
-  char digits[20];
-  const char* const start = put_digits(digits + sizeof digits, value);
-  const std::size_t count = static_cast<std::size_t>(digits + sizeof digits - start);
-  for (std::size_t i = count; i < min_digits; ++i) put('0');
-  put({start, count});
+  const std::size_t count = std::max(count_digits(value), min_digits);
+  put_digits(room(count), value, count);
+  size_ += count;
+}
+
+void Text::dec_right(std::uint64_t value, std::size_t width) {
+  const std::size_t count = count_digits(value);
+  if (count < width) spaces(width - count);
+  put_digits(room(count), value, count);
+  size_ += count;
 }
 
 void Text::hex(std::uint64_t value, std::size_t digits) {
   char* p = room(digits);
-  for (std::size_t i = digits; i-- > 0; value >>= 4) p[i] = hex_digits[value & 15];
   size_ += digits;
+  for (; digits >= 2; digits -= 2, value >>= 8) std::memcpy(p + digits - 2, &byte_pairs[(value & 255) * 2], 2);
+  if (digits == 1) *p = hex_digits[value & 15];
 }
 
 void Text::hex_bytes(std::span<const std::uint8_t> bytes) {
@@ -138,20 +165,21 @@ void Text::hex_bytes(std::span<const std::uint8_t> bytes) {
   size_ += bytes.size() * 2;
 }
 
-void Text::seconds(std::int64_t nanoseconds, unsigned decimals) {
-  std::uint64_t n = static_cast<std::uint64_t>(nanoseconds);
-  if (nanoseconds < 0) {
-    put('-');
-    n = 0 - n;
-  }
+void Text::seconds(std::int64_t nanoseconds, unsigned decimals, std::size_t width) {
   constexpr std::uint64_t second = 1000000000;
-  dec(n / second);
-  if (decimals == 0) return;
-  // Nine digits behind a leading 1, of which the wanted ones are kept.
-  char digits[20];
-  const char* const start = put_digits(digits + sizeof digits, second + n % second);
-  put('.');
-  put({start + 1, decimals});
+  const bool negative = nanoseconds < 0;
+  const std::uint64_t n =
+      negative ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+  const std::size_t count = count_digits(n / second);
+  const std::size_t length = negative + count + (decimals > 0 ? 1 + decimals : 0);
+  if (length < width) spaces(width - length);
+  char* p = room(21 + 10);
+  if (negative) *p++ = '-';
+  put_digits(p, n / second, count);
+  p += count;
+  *p = '.';
+  put_digits(p + 1, n % second, 9);
+  size_ += length;
 }
 
 void Text::mac(const std::uint8_t* bytes) {
@@ -165,16 +193,14 @@ void Text::mac(const std::uint8_t* bytes) {
 }
 
 void Text::ipv4(const std::uint8_t* bytes) {
-  char* const start = room(15);
+  char* const start = room(16);
   char* p = start;
   for (unsigned i = 0; i < 4; ++i) {
-    if (i > 0) *p++ = '.';
-    const unsigned b = bytes[i];
-    if (b >= 100) *p++ = static_cast<char>('0' + b / 100);
-    if (b >= 10) *p++ = static_cast<char>('0' + b / 10 % 10);
-    *p++ = static_cast<char>('0' + b % 10);
+    const Octet& octet = octets[bytes[i]];
+    std::memcpy(p, octet.text, 4);
+    p += octet.length;
   }
-  size_ += static_cast<std::size_t>(p - start);
+  size_ += static_cast<std::size_t>(p - start) - 1;  // without the last dot
 }
 
 void Text::ipv6(const std::uint8_t* bytes) {
@@ -257,9 +283,6 @@ void put_value(Text& out, const Field& field, const Value& value) {
   }
 }
 
-std::string_view opcode_title(std::uint8_t opcode) {
-  static const std::array<std::string, 256> titles = make_titles();
-  return titles[opcode];
-}
+std::string_view opcode_title(std::uint8_t opcode) { return {titles.text[opcode], titles.length[opcode]}; }
 
 }  // namespace rdmascope::dissect

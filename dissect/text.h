@@ -30,21 +30,32 @@ class Text {
   void align_right(std::size_t start, std::size_t width) {
     const std::size_t length = size_ - start;
     if (length >= width) return;
-    const std::size_t missing = width - length;
-    room(missing);
-    std::memmove(data_.get() + start + missing, data_.get() + start, length);
-    std::memset(data_.get() + start, ' ', missing);
-    size_ += missing;
+    spaces(width - length);
+    char* const p = data_.get() + start;
+    if (width <= piece) {  // columns are short; see copy()
+      char text[piece];
+      std::memcpy(text, p, piece);
+      std::memset(p, ' ', piece);
+      std::memcpy(p + width - length, text, piece);
+    } else {
+      std::memmove(p + width - length, p, length);
+      std::memset(p, ' ', width - length);
+    }
   }
   void spaces(std::size_t count) {
-    std::memset(room(count), ' ', count);
+    char* const p = room(count + 2 * piece);
+    if (count <= piece)
+      std::memset(p, ' ', piece);
+    else
+      std::memset(p, ' ', count);
     size_ += count;
   }
   void dec(std::uint64_t value);
-  void dec(std::uint64_t value, std::size_t min_digits);  // leading zeros
-  void hex(std::uint64_t value, std::size_t digits);      // no prefix, leading zeros
-  void hex_bytes(std::span<const std::uint8_t> bytes);    // "0a0b"
-  void seconds(std::int64_t nanoseconds, unsigned decimals = 9);
+  void dec(std::uint64_t value, std::size_t min_digits);                                 // leading zeros
+  void dec_right(std::uint64_t value, std::size_t width);                                // leading blanks
+  void hex(std::uint64_t value, std::size_t digits);                                     // no prefix, leading zeros
+  void hex_bytes(std::span<const std::uint8_t> bytes);                                   // "0a0b"
+  void seconds(std::int64_t nanoseconds, unsigned decimals = 9, std::size_t width = 0);  // leading blanks up to width
   void mac(const std::uint8_t* bytes);
   void ipv4(const std::uint8_t* bytes);
   void ipv6(const std::uint8_t* bytes);
@@ -59,9 +70,11 @@ class Text {
     return data_.get() + size_;
   }
   void grow(std::size_t count);
+
+  static constexpr std::size_t piece = 16;  // copied or filled whole where that is faster than counting
   // memcpy without a call for the short words that lines are made of: two pieces that may overlap.
   static void copy(char* to, const char* from, std::size_t count) {
-    if (__builtin_constant_p(count) || count > 16) {
+    if (__builtin_constant_p(count) || count > piece) {
       std::memcpy(to, from, count);
     } else if (count >= 8) {
       std::memcpy(to, from, 8);

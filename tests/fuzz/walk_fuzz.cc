@@ -34,8 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   text.clear();
   put_json(text, packet, {true});
   put_tree(text, packet, "0");
-  put_source(text, packet);
-  put_destination(text, packet);
+  put_source(text, packet, address_layer(packet));
+  put_destination(text, packet, address_layer(packet));
   put_info(text, packet);
   put_hex_dump(text, frame);
   static_cast<void>(tone(packet));
