@@ -40,6 +40,10 @@ class Queue {
       head_ = 0;
     }
   }
+  void insert(std::size_t i, T item) {
+    items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(head_ + i), std::move(item));
+  }
+  void erase(std::size_t i) { items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(head_ + i)); }
   void clear() {
     items_.clear();
     head_ = 0;
@@ -123,13 +127,28 @@ struct SentPacket {
   std::uint8_t opcode;
 };
 
+// A request that is answered with more than an acknowledge: READ, atomics, FLUSH, ATOMIC WRITE. Kept for a while after
+// its answer, since it may be asked again.
+struct DataRequest {
+  std::uint32_t psn, psns;
+  std::uint32_t r_key, dma_length;
+  std::uint64_t va;
+  std::uint64_t original_data = 0;  // an atomic's first answer
+  std::uint64_t frame;
+  Operation operation;
+  bool answered = false;        // its last response was seen
+  bool resent = false;          // it was asked again
+  bool asked_too_much = false;  // a retry asked for what the request does not cover
+};
+
 // Request PSNs that were passed over.
 struct Gap {
   std::uint32_t first, count;
   std::uint64_t frame;  // of the packet behind it
   std::int64_t time_ns;
-  bool naked = false;  // the responder missed them, too: lost on the wire
-  bool in_message = false;
+  bool naked = false;                  // the responder missed them, too: lost on the wire
+  bool in_message = false;             // packets of a message that was seen in part must be among them
+  Operation behind = Operation::send;  // what was sent before it
 };
 
 struct PendingNak {
@@ -152,23 +171,39 @@ struct Flow {
   std::uint32_t message_count = 0;
   std::int64_t last_request_ns = 0, last_progress_ns = 0;
   std::uint64_t last_request_frame = 0;
-  Queue<Message> messages;  // oldest first
-  Queue<SentPacket> sent;
+  bool last_asked = false;   // the last packet wants an answer: AckReq, or READ or atomic
+  Queue<Message> messages;   // oldest first
+  Queue<SentPacket> sent;    // by PSN
+  Queue<DataRequest> asked;  // by PSN
   Queue<Gap> gaps;
 
   // Responses.
   bool any_response = false;
   bool has_acked = false;
+  bool began_inside = false;    // its first packet continues a message
   std::uint32_t acked_psn = 0;  // highest PSN a response was about
   std::uint32_t last_msn = 0, last_response_psn = 0;
   std::uint64_t last_response_frame = 0;
-  std::uint32_t done_count = 0;  // messages, in order, that the responder is known to have completed
-  bool msn_known = false;        // MSN minus message index lies in [msn_low, msn_high], modulo 2^24
+  std::int64_t last_response_ns = 0;
+  std::optional<std::uint32_t> plain_acked_psn;  // highest PSN of a plain acknowledge
+  bool msn_known = false;                        // MSN minus message index lies in [msn_low, msn_high], modulo 2^24
   std::uint32_t msn_low = 0, msn_high = 0;
   PendingNak nak;     // the last one, until the requester reacts
   bool dead = false;  // fatal NAK: nothing new may be sent
+  std::uint32_t dead_psn = 0;
   std::int64_t dead_ns = 0;
   std::uint8_t credit_code = 31;
+  // Where the next response stands if they come one after the other; responses passed over since the sender last went
+  // back, and when that was seen: to the requester an implied NAK.
+  std::uint32_t answer_psn = 0;
+  bool answers_restart = false;  // the sender went back; responses on the way still continue the old run
+  std::uint32_t holes = 0;
+  std::int64_t hole_ns = 0;
+  // An acknowledge that came before the responses of an earlier READ or atomic.
+  std::optional<std::uint32_t> overtaken_psn;
+  std::uint32_t overtaking_psn = 0;
+  std::uint64_t overtaking_frame = 0;
+  std::int64_t overtaking_ns = 0;
   // A response ahead of every request seen, until requests show who is at fault.
   std::optional<std::uint32_t> ahead_psn;
   std::uint64_t ahead_frame = 0;
@@ -176,8 +211,21 @@ struct Flow {
 
   // Counts for tables.
   std::uint64_t request_packets = 0, request_bytes = 0, response_packets = 0, response_bytes = 0;
-  std::uint64_t retransmitted = 0, gap_packets = 0, missed_packets = 0, seq_naks = 0, rnr_naks = 0, fatal_naks = 0;
-  std::uint64_t timeouts = 0, reordered = 0, completed = 0;
+  std::uint64_t completed = 0;
+  std::uint32_t retransmitted = 0, gap_packets = 0, missed_packets = 0, seq_naks = 0, rnr_naks = 0, fatal_naks = 0;
+  std::uint32_t timeouts = 0, reordered = 0;
+  std::uint64_t first_missed_frame = 0, first_lost_frame = 0;
+  std::uint32_t go_backs = 0, resend_skips = 0;          // the sender went back; PSNs it passed over then
+  std::uint32_t skip_psn = 0, skip_psns = 0;             // the last of these
+  std::uint32_t lost_requests = 0;                       // packets asked for again, or passed over while sending again
+  std::uint32_t lost_responses = 0, late_responses = 0;  // passed over; those that came later after all
+  std::uint32_t timeouts_in_row = 0;                     // with no response between
+  std::uint32_t rnr_in_row = 0;                          // RNR NAKs for one request, since
+  std::int64_t rnr_start_ns = 0;
+  std::uint32_t outstanding = 0, most_outstanding = 0;  // READs and atomics not answered
+  std::uint32_t starved = 0;                            // times the credits went down to none
+  std::uint32_t waits = 0;
+  std::int64_t usual_wait_ns = 0;  // from request to answer: moving average of so many
 };
 
 enum class PairedBy : std::uint8_t { nothing, cm, user, inference };
@@ -213,6 +261,17 @@ struct Connection {
   std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side, whole frames
   std::array<std::uint64_t, 2> good_icrc{}, bad_icrc{}, unverified_icrc{};
   std::array<std::uint64_t, 2> ce_marks{}, cnps{};  // ECN CE marks sent by; CNPs sent by
+  // Order of sending, where the sender's stack counts its IP packets: highest identification so far, and how many in a
+  // row went up. A step back after many says that the packet was overtaken.
+  std::array<std::uint16_t, 2> ip_id{};
+  std::array<std::uint8_t, 2> ip_id_run{};
+  std::array<std::array<std::uint32_t, 8>, 2> recent{};  // fingerprints of each side's last packets
+  std::array<std::uint8_t, 2> recent_at{};
+  std::uint32_t twice = 0, cut = 0;  // frames captured twice; not kept whole
+  std::uint64_t first_twice_frame = 0, first_cut_frame = 0;
+  // Of CNPs from each side: the last one, and the shortest time between two; the first packet marked CE.
+  std::array<std::int64_t, 2> last_cnp_ns{}, shortest_cnp_ns{};
+  std::array<std::uint64_t, 2> first_ce_frame{};
   std::uint64_t first_frame = 0, last_frame = 0;
   std::int64_t first_ns = 0, last_ns = 0;
   std::uint64_t not_judged = 0;          // responses without known requests, ambiguous pairing

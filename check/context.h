@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "check/connection.h"
 #include "dissect/headers.h"
@@ -17,6 +18,16 @@ enum class Order : std::uint8_t {
   fills_gap,       // one that was passed over: late, or sent again after a loss
   retransmission,  // seen before
   old,             // before the capture or forgotten
+  twice,           // the same frame captured twice: not judged
+};
+
+// Why a requester goes back.
+enum class BackBy : std::uint8_t {
+  sequence_nak,
+  rnr_nak,
+  implied_nak,  // a response was passed over, or came ahead of an earlier READ's
+  timeout,
+  unknown,  // nothing in the capture asked for it, and no time has passed
 };
 
 struct RequestFacts {
@@ -24,9 +35,17 @@ struct RequestFacts {
   bool expected_known = false;
   std::uint32_t expected_psn = 0;        // of a new packet, before this one
   std::uint32_t psns = 1;                // it takes
+  bool late = false;                     // overtaken on its way; not sent again
   bool rewinds = false;                  // the sender goes back here
-  PendingNak cause;                      // of the rewind; kind none: a timeout, or an implied NAK
-  std::int64_t silent_ns = 0;            // since the last request or progress, when it rewinds
+  BackBy back_by = BackBy::unknown;      // why
+  PendingNak cause;                      // the NAK it answers, or did not heed
+  std::int64_t silent_ns = 0;            // since the last packet of the flow, when it rewinds
+  std::uint32_t back_from = 0;           // the PSN it would have sent next
+  bool last_asked = true;                // the packet before wanted an answer
+  std::uint64_t last_frame = 0;          // and its number
+  std::uint32_t holes = 0;               // responses that were passed over before
+  std::uint32_t skipped = 0;             // PSNs passed over while sending again
+  bool acked = false;                    // retransmission of what a response covered already
   const SentPacket* original = nullptr;  // retransmission: as first seen
   bool content_differs = false;
   // Place in a message, judged for packets that stand where they should.
@@ -35,7 +54,7 @@ struct RequestFacts {
   std::uint8_t previous_opcode = 0;  // of the message in progress
   Message* message = nullptr;        // it belongs to
   bool partial_read = false;         // READ for the rest of an earlier READ
-  Message* earlier_read = nullptr;
+  const DataRequest* earlier_read = nullptr;
   bool ends_message = false;   // and the whole of it was seen
   bool inside_read = false;    // a PSN that belongs to an earlier READ's responses, and is no retry of it
   bool reveals_ahead = false;  // a response acknowledged this PSN before it was sent
@@ -44,26 +63,40 @@ struct RequestFacts {
 struct ResponseFacts {
   enum class Kind : std::uint8_t { ack, sequence_nak, rnr_nak, fatal_nak, reserved, read, atomic_ack };
   Kind kind = Kind::ack;
-  bool judged = false;         // its requests are known
-  Message* message = nullptr;  // that holds its PSN
-  bool ahead = false;          // a PSN no request had
-  bool repeated = false;       // about requests answered before
+  bool judged = false;                   // its requests are known
+  Message* message = nullptr;            // that holds its PSN
+  bool ahead = false;                    // a PSN no request had
+  bool repeated = false;                 // about requests answered before
+  bool late = false;                     // overtaken on its way by later ones
+  bool order_known = false;              // the sender counts its packets: this one was sent after all seen before it
+  const DataRequest* request = nullptr;  // READ or atomic at its PSN
   // READ responses: what should stand at this PSN.
   bool position_known = false;
   dissect::Position expected_position = dissect::Position::only;
   bool payload_known = false;
   std::uint32_t expected_payload = 0;
-  std::uint32_t expected_psn = 0;  // next response wanted, before this one
-  std::uint32_t holes = 0;         // responses passed over just before it
+  std::uint32_t expected_psn = 0;              // next response wanted, before this one
+  std::uint32_t holes = 0;                     // READ and atomic responses passed over just before it
+  std::optional<std::uint64_t> original_data;  // ATOMIC ACK: what the first one to this request said
+  bool again = false;                          // a READ response that came before, and nothing was asked again
   // MSN: allowed range when known.
   bool msn_known = false;
   std::uint32_t msn_low = 0, msn_high = 0;
   bool msn_decreases = false;
-  bool second_nak = false;         // for a gap that was NAKed already
-  std::uint32_t previous_psn = 0;  // of the last response
-  bool goes_back = false;          // before the last response, and nothing was sent again
-  std::uint32_t overtaken_psn = 0;
-  bool overtakes_read = false;  // an acknowledge behind a READ that is still being answered
+  std::uint32_t previous_msn = 0;
+  std::optional<Gap> skipped_gap;  // it acknowledges PSNs where no packet can have been
+  // The answer to a message that was sent once took this long; usual: of the flow so far. 0: not known.
+  std::int64_t wait_ns = 0, usual_wait_ns = 0;
+  std::optional<std::uint32_t> superseded;  // plain acknowledge behind this one, which came before
+  bool starves = false;                     // credits went down to none
+  bool second_nak = false;                  // for a gap that was NAKed already
+  std::uint32_t previous_psn = 0;           // of the last response
+  bool goes_back = false;                   // before the last response, and nothing was sent again
+  // A READ or atomic answered after a later acknowledge had gone out, and without having been asked again.
+  bool was_overtaken = false;
+  std::uint32_t overtaking_psn = 0;
+  std::uint64_t overtaking_frame = 0;
+  std::int64_t overtaking_ns = 0;
 };
 
 struct Context {

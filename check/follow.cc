@@ -13,7 +13,16 @@ using dissect::Position;
 using dissect::View;
 
 // Bounds of what is remembered of one flow, so that a hostile or one-way capture cannot grow it.
-constexpr std::size_t most_messages = 4096, most_sent = 512, most_gaps = 64;
+constexpr std::size_t most_messages = 4096, most_sent = 512, most_gaps = 64, most_asked = 1024;
+// What is answered stays a while: it may be sent again.
+constexpr std::size_t kept_sent = 32, kept_asked = 16;
+// Behind a READ or atomic without all its responses, that many messages are answered: the capture missed them.
+constexpr std::size_t most_behind_open = 64;
+
+// Packets of one sender closer to each other than this may have changed places on the way or in the capturing host.
+constexpr std::int64_t reorder_ns = 50'000;
+// A requester that goes back later than this, and does not know its timer: the timer ran out.
+constexpr std::int64_t reaction_ns = 4'000'000, shortest_timer_ns = 1'000'000;
 
 constexpr std::uint32_t legal_pmtu[] = {256, 512, 1024, 2048, 4096};
 bool is_legal_pmtu(std::uint32_t bytes) {
@@ -35,26 +44,40 @@ class Follower {
   void response();
 
  private:
+  void note_order();
+
   // Requests.
   void place(RequestFacts& f);
   void new_packet(RequestFacts& f);
   void repeated_packet(RequestFacts& f);
   void begin_message(RequestFacts& f);
   void continue_message(Message& m, RequestFacts& f);
+  void read_reth(Message& m) const;
+  void adopt(RequestFacts& f);
+  Message* insert_message(std::size_t at, const Message& message);
+  Message* split(Message& m, std::uint32_t at);
+  void remember_sent();
+  void remember_asked(const RequestFacts& f);
   void find_original(RequestFacts& f);
   void note_rewind(RequestFacts& f);
   void learn_pmtu(std::uint32_t bytes);
   void learn_read_length(std::uint32_t next_psn);
   std::uint32_t content_crc() const;
   Message* message_at(std::uint32_t psn);
+  DataRequest* asked_at(std::uint32_t psn);
   Gap* gap_at(std::uint32_t psn);
-  void remove_from_gap(Gap& gap, std::uint32_t psn);
+  void remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count);
 
   // Responses.
   void acknowledge_before(std::uint32_t psn, bool including);
+  std::uint32_t unanswered(std::uint32_t from, std::uint32_t to);
+  void note_answer(ResponseFacts& f);
+  void note_data(ResponseFacts& f);
   void read_response(Message& m, ResponseFacts& f);
+  std::optional<std::uint32_t> completed_by(const ResponseFacts& f);
   void judge_msn(ResponseFacts& f);
-  void resolve_gaps(std::uint32_t psn, bool including);
+  void resolve_gaps(std::uint32_t psn, bool including, ResponseFacts* f);
+  bool proves_skipped(const Gap& gap, ResponseFacts& f);
   void complete(Message& m, MessageState state);
   void retire();
 
@@ -64,7 +87,37 @@ class Follower {
   MessageSink* sink_;
   Flow* flow_ = nullptr;
   std::uint8_t requester_ = 0;
+  // Of this packet, by its sender's count of IP packets.
+  bool twice_ = false, late_ = false, order_known_ = false;
 };
+
+// Where the packet stands in the order of sending. Most stacks number their IP packets; in a row that goes up by small
+// steps, one that steps back was overtaken, and one with a number and PSN seen just before is the same frame again.
+void Follower::note_order() {
+  const auto ip = c_.packet.find<dissect::Ipv4>();
+  if (!ip) return;
+  const std::uint16_t id = static_cast<std::uint16_t>(ip->get<"id">());
+  std::uint16_t& highest = connection_.ip_id[c_.side];
+  std::uint8_t& run = connection_.ip_id_run[c_.side];
+  const std::uint32_t mark = ((c_.psn << 8 | c_.opcode_byte) * 2654435761u ^ id * 40503u) | 1;
+  auto& recent = connection_.recent[c_.side];
+  constexpr std::uint8_t enough = 16;
+  if (run >= enough / 2 && std::find(recent.begin(), recent.end(), mark) != recent.end()) {
+    twice_ = true;
+    if (connection_.twice++ == 0) connection_.first_twice_frame = c_.packet.frame.number;
+    return;
+  }
+  recent[connection_.recent_at[c_.side]++ % recent.size()] = mark;
+  constexpr int small_step = 4096;
+  const int step = static_cast<std::int16_t>(id - highest);
+  if (step < 0 && step > -small_step && run >= enough) {
+    late_ = true;
+    return;
+  }
+  run = step > 0 && step < small_step ? static_cast<std::uint8_t>(std::min(run + 1, 255)) : std::uint8_t{0};
+  highest = id;
+  order_known_ = run >= enough;
+}
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
@@ -93,22 +146,35 @@ Gap* Follower::gap_at(std::uint32_t psn) {
   return nullptr;
 }
 
-void Follower::remove_from_gap(Gap& gap, std::uint32_t psn) {
+DataRequest* Follower::asked_at(std::uint32_t psn) {
+  for (std::size_t i = flow_->asked.size(); i-- > 0;) {
+    DataRequest& d = flow_->asked[i];
+    const std::int32_t offset = psn_diff(psn, d.psn);
+    if (offset >= 0) return static_cast<std::uint32_t>(offset) < d.psns ? &d : nullptr;
+  }
+  return nullptr;
+}
+
+void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count) {
   const std::uint32_t before = static_cast<std::uint32_t>(psn_diff(psn, gap.first));
-  const std::uint32_t behind = gap.count - before - 1;
+  count = std::min(count, gap.count - before);
+  const std::uint32_t behind = gap.count - before - count;
   if (before == 0) {
-    gap.first = psn_add(psn, 1);
+    gap.first = psn_add(psn, count);
     gap.count = behind;
   } else {
     gap.count = before;
     if (behind > 0 && flow_->gaps.size() < most_gaps) {
       Gap second = gap;
-      second.first = psn_add(psn, 1);
+      second.first = psn_add(psn, count);
       second.count = behind;
-      flow_->gaps.push_back(second);
+      std::size_t i = 0;
+      while (&flow_->gaps[i] != &gap) ++i;
+      flow_->gaps.insert(i + 1, second);
     }
   }
-  while (!flow_->gaps.empty() && flow_->gaps.front().count == 0) flow_->gaps.pop_front();
+  for (std::size_t i = flow_->gaps.size(); i-- > 0;)
+    if (flow_->gaps[i].count == 0) flow_->gaps.erase(i);
 }
 
 void Follower::learn_pmtu(std::uint32_t bytes) {
@@ -128,8 +194,9 @@ void Follower::learn_read_length(std::uint32_t next_psn) {
   if (fitting == 0) return;
   m.psns = static_cast<std::uint32_t>(psns);
   m.length_known = true;
-  flow_->next_psn = next_psn;
+  flow_->next_psn = flow_->cursor_psn = next_psn;
   flow_->next_known = true;
+  if (!flow_->asked.empty() && flow_->asked.back().psn == m.first_psn) flow_->asked.back().psns = m.psns;
   if (psns > 1) learn_pmtu(fitting);
 }
 
@@ -151,46 +218,118 @@ void Follower::find_original(RequestFacts& f) {
   }
 }
 
+// The sender goes back. Why? Either something in the capture asked for it, or its timer ran out.
 void Follower::note_rewind(RequestFacts& f) {
   f.rewinds = true;
-  f.silent_ns = c_.packet.frame.time_ns - std::max(flow_->last_request_ns, flow_->last_progress_ns);
+  f.back_from = flow_->cursor_psn;
+  f.last_asked = flow_->last_asked;
+  f.last_frame = flow_->last_request_frame;
+  f.silent_ns = c_.packet.frame.time_ns - std::max(flow_->last_request_ns, flow_->last_response_ns);
   f.cause = flow_->nak;
+  f.holes = flow_->holes;
+  const std::optional<std::uint8_t> code = connection_.facts[requester_].ack_timeout;
+  const std::int64_t timer_ns = code && *code > 0 ? std::int64_t{4096} << *code : 0;
+  // A timer may run up to four times as long as it is set to; half of it is no timeout.
+  const bool long_silence = f.silent_ns >= (timer_ns > 0 ? timer_ns / 2 : reaction_ns);
+  switch (f.cause.kind) {
+    case PendingNak::Kind::rnr:
+      f.back_by = BackBy::rnr_nak;
+      break;
+    case PendingNak::Kind::sequence:
+      f.back_by = long_silence ? BackBy::timeout : BackBy::sequence_nak;
+      break;
+    default:
+      if (flow_->hole_ns != 0 && !long_silence)
+        f.back_by = BackBy::implied_nak;
+      else if (long_silence || (timer_ns == 0 && f.silent_ns >= shortest_timer_ns))
+        f.back_by = BackBy::timeout;
+      break;
+  }
+  if (f.back_by == BackBy::timeout) {
+    ++flow_->timeouts;
+    ++flow_->timeouts_in_row;
+  }
+  ++flow_->go_backs;
   flow_->nak = {};
-  if (f.cause.kind == PendingNak::Kind::none) ++flow_->timeouts;
+  flow_->holes = 0;
+  flow_->hole_ns = 0;
+  flow_->overtaken_psn.reset();
+  if (psn_diff(c_.psn, flow_->answer_psn) < 0) {
+    flow_->answer_psn = c_.psn;
+    flow_->answers_restart = true;
+  }
 }
 
 // Where the packet stands among those seen before.
 void Follower::place(RequestFacts& f) {
   if (!flow_->started) {
     f.order = Order::first;
+    flow_->began_inside = c_.opcode.position == Position::middle || c_.opcode.position == Position::last;
     flow_->started = true;
     flow_->next_known = true;
-    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = c_.psn;
+    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = c_.psn;
     const std::optional<std::uint32_t> start = connection_.facts[requester_].start_psn;
-    if (!start) return;
-    // The connection was seen being made: its first PSN is known.
-    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = *start;
+    // The connection was seen being made: its first PSN is known. Far from it, the capture or the CM exchange lied.
+    constexpr std::int32_t believable = 1 << 16;
+    if (!start || psn_diff(c_.psn, *start) < 0 || psn_diff(c_.psn, *start) > believable) return;
+    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = *start;
+    flow_->msn_known = true;  // and a new queue pair counts from 0
   } else if (!flow_->next_known) {
     learn_read_length(c_.psn);
     if (!flow_->next_known && psn_diff(c_.psn, flow_->next_psn) >= 0) {  // still unknown: take it as it comes
-      flow_->next_psn = c_.psn;
+      flow_->next_psn = flow_->cursor_psn = c_.psn;
       flow_->next_known = true;
     }
   }
   f.expected_known = true;
   f.expected_psn = flow_->next_psn;
   const std::int32_t d = psn_diff(c_.psn, flow_->next_psn);
-  if (d == 0) {
-    f.order = Order::next;
-  } else if (d > 0) {
-    f.order = Order::after_gap;
-  } else if (gap_at(c_.psn)) {
-    f.order = Order::fills_gap;
+  if (d >= 0) {
+    f.order = d == 0 ? Order::next : Order::after_gap;
+    if (flow_->cursor_psn != flow_->next_psn)
+      f.skipped = static_cast<std::uint32_t>(psn_diff(flow_->next_psn, flow_->cursor_psn));
   } else {
     find_original(f);
-    f.order = f.original || message_at(c_.psn) ? Order::retransmission : Order::old;
+    const Gap* const gap = gap_at(c_.psn);
+    const DataRequest* const asked = asked_at(c_.psn);
+    f.order = gap ? Order::fills_gap : f.original || asked || message_at(c_.psn) ? Order::retransmission : Order::old;
+    const std::int32_t back = psn_diff(c_.psn, flow_->cursor_psn);
+    const bool asked_for = flow_->nak.kind != PendingNak::Kind::none || flow_->hole_ns != 0;
+    if (late_ || (gap && back < 0 && !gap->naked && !asked_for && flow_->cursor_psn == flow_->next_psn &&
+                  c_.packet.frame.time_ns - gap->time_ns < shortest_timer_ns)) {
+      f.late = true;
+      ++flow_->reordered;
+    } else {
+      f.acked = flow_->has_acked && psn_diff(c_.psn, flow_->acked_psn) <= 0 &&
+                (!asked || (asked->answered && flow_->holes == 0));
+      if (back < 0) note_rewind(f);
+      if (back > 0) f.skipped = static_cast<std::uint32_t>(back);
+    }
   }
-  if (d < 0 && c_.psn != flow_->cursor_psn) note_rewind(f);
+  if (f.skipped > 0) {  // lost once more
+    flow_->resend_skips += f.skipped;
+    flow_->skip_psn = flow_->cursor_psn;
+    flow_->skip_psns = f.skipped;
+    for (std::size_t i = flow_->sent.size(); i-- > 0 && psn_diff(flow_->sent[i].psn, flow_->cursor_psn) >= 0;) {
+      const std::int32_t offset = psn_diff(flow_->sent[i].psn, flow_->cursor_psn);
+      if (static_cast<std::uint32_t>(offset) < f.skipped) ++flow_->lost_requests;
+    }
+  }
+  if (flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn) flow_->nak = {};
+}
+
+void Follower::read_reth(Message& m) const {
+  if (const auto reth = c_.packet.find<dissect::Reth>()) {
+    m.has_reth = true;
+    m.va = reth->get<"va">();
+    m.r_key = static_cast<std::uint32_t>(reth->get<"r_key">());
+    m.dma_length = static_cast<std::uint32_t>(reth->get<"dmalen">());
+  } else if (const auto atomic = c_.packet.find<dissect::Atomiceth>()) {
+    m.has_reth = true;
+    m.va = atomic->get<"va">();
+    m.r_key = static_cast<std::uint32_t>(atomic->get<"r_key">());
+    m.dma_length = 8;
+  }
 }
 
 void Follower::begin_message(RequestFacts& f) {
@@ -207,17 +346,7 @@ void Follower::begin_message(RequestFacts& f) {
   m.first_psn = m.next_response_psn = c_.psn;
   m.first_frame = p.frame.number;
   m.start_ns = p.frame.time_ns;
-  if (const auto reth = p.find<dissect::Reth>()) {
-    m.has_reth = true;
-    m.va = reth->get<"va">();
-    m.r_key = static_cast<std::uint32_t>(reth->get<"r_key">());
-    m.dma_length = static_cast<std::uint32_t>(reth->get<"dmalen">());
-  } else if (const auto atomic = p.find<dissect::Atomiceth>()) {
-    m.has_reth = true;
-    m.va = atomic->get<"va">();
-    m.r_key = static_cast<std::uint32_t>(atomic->get<"r_key">());
-    m.dma_length = 8;
-  }
+  read_reth(m);
   if (m.operation == Operation::read) {
     m.request_psns[0] = c_.psn;
     m.request_count = 1;
@@ -252,6 +381,153 @@ void Follower::continue_message(Message& m, RequestFacts& f) {
   f.ends_message = m.has_last && m.has_first && !m.has_hole;
 }
 
+// Into the middle of the queue: those behind it count on.
+Message* Follower::insert_message(std::size_t at, const Message& message) {
+  flow_->messages.insert(at, message);
+  flow_->messages[at].index =
+      at + 1 < flow_->messages.size() ? flow_->messages[at + 1].index : flow_->message_count + 1;
+  for (std::size_t i = at + 1; i < flow_->messages.size(); ++i) ++flow_->messages[i].index;
+  ++flow_->message_count;
+  return &flow_->messages[at];
+}
+
+// What was taken for one message is two: the second, which lacks its first packet, begins at PSN `at`. Packets of the
+// first that were seen are First or Middle, so their bytes are known.
+Message* Follower::split(Message& m, std::uint32_t at) {
+  std::size_t i = 0;
+  while (&flow_->messages[i] != &m) ++i;
+  Message rest = m;
+  rest.first_psn = at;
+  rest.psns = static_cast<std::uint32_t>(psn_diff(m.end_psn(), at));
+  rest.packets = rest.psns;
+  for (std::size_t g = 0; g < flow_->gaps.size(); ++g) {
+    const Gap& gap = flow_->gaps[g];
+    const std::int32_t from = std::max(psn_diff(gap.first, at), 0);
+    const std::int32_t to = std::min(psn_diff(psn_add(gap.first, gap.count), at), static_cast<std::int32_t>(rest.psns));
+    if (to > from) rest.packets -= std::min(rest.packets, static_cast<std::uint32_t>(to - from));
+  }
+  rest.has_first = false;
+  rest.has_reth = false;
+  m.psns -= rest.psns;
+  m.packets -= std::min(m.packets, rest.packets);
+  const std::uint64_t bytes = std::min(m.bytes, std::uint64_t{m.packets} * connection_.pmtu);
+  rest.bytes = m.bytes - bytes;
+  m.bytes = bytes;
+  m.has_last = false;
+  return insert_message(i + 1, rest);
+}
+
+// A packet that was passed over finds its place: in the message around it, in the one before or behind it, or in one of
+// its own.
+void Follower::adopt(RequestFacts& f) {
+  const Position position = c_.opcode.position;
+  const bool starts = position == Position::first || position == Position::only;
+  const bool ends = position == Position::last || position == Position::only;
+  const Operation operation = operation_of(c_.opcode_byte);
+  const std::uint32_t next = psn_add(c_.psn, 1);
+  const auto takes = [operation](const Message* m) {
+    return m && m->operation == operation && operation < Operation::read;
+  };
+  Message* m = message_at(c_.psn);
+  if (m && m->operation >= Operation::read) return;
+  if (m) {
+    if (starts && c_.psn != m->first_psn) m = split(*m, c_.psn);
+    if (ends && next != m->end_psn()) {
+      const std::uint32_t first_psn = m->first_psn;
+      split(*m, next);
+      m = message_at(first_psn);
+    }
+    if (m->packets == 0) m->operation = operation;
+  } else if (Message* before = message_at(psn_add(c_.psn, psn_mask)); !starts && takes(before) && !before->has_last) {
+    m = before;
+  } else if (Message* behind = message_at(next); !ends && takes(behind) && !behind->has_first) {
+    m = behind;
+    m->first_psn = c_.psn;
+    ++m->psns;
+  } else {
+    Message own;
+    own.operation = operation;
+    own.first_psn = own.next_response_psn = c_.psn;
+    own.first_frame = c_.packet.frame.number;
+    own.start_ns = c_.packet.frame.time_ns;
+    if (connection_.transport == dissect::Transport::uc) own.state = MessageState::unreliable;
+    if (operation == Operation::read) {
+      own.request_psns[0] = c_.psn;
+      own.request_count = 1;
+      own.length_known = connection_.pmtu != 0;
+    }
+    std::size_t at = flow_->messages.size();
+    while (at > 0 && psn_diff(flow_->messages[at - 1].first_psn, c_.psn) > 0) --at;
+    m = insert_message(at, own);
+  }
+  if (starts) {
+    m->has_first = true;
+    read_reth(*m);
+  }
+  f.message = m;
+  continue_message(*m, f);
+  if (m->has_last || m->operation >= Operation::read) return;
+  // Does it reach a part that lacks its first packet? Then they are one.
+  for (std::size_t i = 0; i + 1 < flow_->messages.size(); ++i) {
+    if (&flow_->messages[i] != m) continue;
+    const Message& rest = flow_->messages[i + 1];
+    if (rest.has_first || rest.operation != operation || rest.first_psn != m->end_psn()) break;
+    m->psns += rest.psns;
+    m->packets += rest.packets;
+    m->bytes += rest.bytes;
+    m->has_last = rest.has_last;
+    m->has_immediate = rest.has_immediate;
+    m->immediate = rest.immediate;
+    m->has_hole = m->packets < m->psns;
+    flow_->messages.erase(i + 1);
+    --flow_->message_count;
+    for (std::size_t k = i + 1; k < flow_->messages.size(); ++k) --flow_->messages[k].index;
+    break;
+  }
+  f.ends_message = f.ends_message && m->has_last && !m->has_hole;
+}
+
+void Follower::remember_sent() {
+  const dissect::Packet& p = c_.packet;
+  const SentPacket packet{c_.psn, connection_.reliable() ? content_crc() : 0, p.frame.number, p.frame.time_ns,
+                          c_.opcode_byte};
+  while (flow_->sent.size() >= most_sent || (flow_->sent.size() >= kept_sent && flow_->has_acked &&
+                                             psn_diff(flow_->sent.front().psn, flow_->acked_psn) < 0 &&
+                                             psn_diff(flow_->sent[kept_sent - 1].psn, flow_->acked_psn) < 0))
+    flow_->sent.pop_front();
+  std::size_t at = flow_->sent.size();
+  while (at > 0 && psn_diff(flow_->sent[at - 1].psn, c_.psn) > 0) --at;
+  if (at == flow_->sent.size())
+    flow_->sent.push_back(packet);
+  else
+    flow_->sent.insert(at, packet);
+}
+
+void Follower::remember_asked(const RequestFacts& f) {
+  Queue<DataRequest>& asked = flow_->asked;
+  while (!asked.empty() && (asked.size() >= most_asked || (asked.size() >= kept_asked && asked.front().answered))) {
+    if (!asked.front().answered) --flow_->outstanding;
+    asked.pop_front();
+  }
+  DataRequest d{};
+  d.psn = c_.psn;
+  d.psns = f.psns;
+  d.frame = c_.packet.frame.number;
+  d.operation = operation_of(c_.opcode_byte);
+  if (const Message* m = f.message) {
+    d.r_key = m->r_key;
+    d.dma_length = m->dma_length;
+    d.va = m->va;
+  }
+  std::size_t at = asked.size();
+  while (at > 0 && psn_diff(asked[at - 1].psn, c_.psn) > 0) --at;
+  if (at == asked.size())
+    asked.push_back(d);
+  else
+    asked.insert(at, d);
+  flow_->most_outstanding = std::max(flow_->most_outstanding, ++flow_->outstanding);
+}
+
 // A PSN not seen before.
 void Follower::new_packet(RequestFacts& f) {
   const dissect::Packet& p = c_.packet;
@@ -262,7 +538,12 @@ void Follower::new_packet(RequestFacts& f) {
     if (flow_->gaps.size() == most_gaps) flow_->gaps.pop_front();
     Gap gap{flow_->next_psn, count, p.frame.number, p.frame.time_ns};
     gap.in_message = flow_->in_message || !starts;
+    if (!flow_->sent.empty()) gap.behind = operation_of(flow_->sent.back().opcode);
     flow_->gaps.push_back(gap);
+    if (flow_->ahead_psn) {  // acknowledged already
+      resolve_gaps(*flow_->ahead_psn, true, nullptr);
+      if (psn_diff(*flow_->ahead_psn, c_.psn) < 0) flow_->ahead_psn.reset();
+    }
   }
   Message* current = flow_->in_message && !flow_->messages.empty() ? &flow_->messages.back() : nullptr;
   if (current && !starts && current->operation == operation_of(c_.opcode_byte)) {
@@ -285,9 +566,8 @@ void Follower::new_packet(RequestFacts& f) {
   flow_->next_psn = psn_add(c_.psn, f.psns);
   flow_->next_known = f.message->length_known;
   flow_->cursor_psn = flow_->next_psn;
-  if (flow_->sent.size() == most_sent) flow_->sent.pop_front();
-  flow_->sent.push_back(
-      {c_.psn, connection_.reliable() ? content_crc() : 0, p.frame.number, p.frame.time_ns, c_.opcode_byte});
+  remember_sent();
+  if (f.message->answered_by_response()) remember_asked(f);
 
   if (flow_->ahead_psn && psn_diff(*flow_->ahead_psn, c_.psn) >= 0 && psn_diff(*flow_->ahead_psn, flow_->next_psn) < 0)
     f.reveals_ahead = true;
@@ -296,46 +576,62 @@ void Follower::new_packet(RequestFacts& f) {
 // A PSN seen before, or one that was passed over.
 void Follower::repeated_packet(RequestFacts& f) {
   const dissect::Packet& p = c_.packet;
-  Message* m = message_at(c_.psn);
-  f.message = m;
-  const bool is_read = operation_of(c_.opcode_byte) == Operation::read && c_.opcode.position == Position::only;
-  if (is_read && m && m->operation == Operation::read) {
-    const auto reth = p.find<dissect::Reth>();
-    f.psns = connection_.pmtu != 0 && reth
-                 ? read_psns(static_cast<std::uint32_t>(reth->get<"dmalen">()), connection_.pmtu)
-                 : 1;
-    f.partial_read = c_.psn != m->first_psn;
-    f.earlier_read = m;
-    if (m->request_count < m->request_psns.size())
-      m->request_psns[m->request_count++] = c_.psn;
-    else
-      m->request_psns.back() = c_.psn;
-    m->next_response_psn = c_.psn;
-    m->response_holes = 0;
-  } else if (m && m->operation == Operation::read && c_.psn != m->first_psn) {
-    f.inside_read = true;
+  const bool is_read = operation_of(c_.opcode_byte) == Operation::read;
+  const auto reth = p.find<dissect::Reth>();
+  DataRequest* const asked = asked_at(c_.psn);
+  if (is_read && reth) {
+    const std::uint32_t length = static_cast<std::uint32_t>(reth->get<"dmalen">());
+    if (connection_.pmtu != 0)
+      f.psns = read_psns(length, connection_.pmtu);
+    else if (asked)
+      f.psns = asked->psns - static_cast<std::uint32_t>(psn_diff(c_.psn, asked->psn));
   }
   if (f.order == Order::fills_gap) {
-    if (Gap* gap = gap_at(c_.psn)) {
-      const bool lost = gap->naked || f.rewinds || flow_->nak.kind != PendingNak::Kind::none;
-      if (!lost && p.frame.time_ns - gap->time_ns < 1'000'000) ++flow_->reordered;
-      remove_from_gap(*gap, c_.psn);
+    if (Gap* gap = gap_at(c_.psn)) remove_from_gap(*gap, c_.psn, f.psns);
+    adopt(f);
+    if (!f.late) {
+      ++flow_->retransmitted;
+      ++flow_->lost_requests;
+      if (flow_->first_lost_frame == 0) flow_->first_lost_frame = p.frame.number;
     }
-    if (m && m->operation != Operation::read) continue_message(*m, f);
-    f.ends_message = f.ends_message && m;
+    if (f.message) {
+      remember_sent();
+      if (f.message->answered_by_response()) remember_asked(f);
+    }
   } else {
-    ++flow_->retransmitted;
-    if (m) {
-      ++m->retransmitted;
-      m->last_frame = p.frame.number;
-      m->sent_ns = p.frame.time_ns;
+    Message* const m = message_at(c_.psn);
+    f.message = m;
+    if (asked) {
+      facts_.earlier = *asked;
+      f.earlier_read = &facts_.earlier;
+      asked->resent = asked->resent || !f.late;
+      f.partial_read = is_read && c_.psn != asked->psn;
+      f.inside_read = !is_read && asked->operation == Operation::read;
+      const std::uint32_t offset = static_cast<std::uint32_t>(psn_diff(c_.psn, asked->psn));
+      if (is_read && offset + f.psns > asked->psns) asked->asked_too_much = true;
+    }
+    if (m && is_read && m->operation == Operation::read && !f.late) {
+      if (m->request_count < m->request_psns.size())
+        m->request_psns[m->request_count++] = c_.psn;
+      else
+        m->request_psns.back() = c_.psn;
+      m->next_response_psn = c_.psn;
+      m->response_holes = 0;
+    }
+    if (!f.late) {
+      ++flow_->retransmitted;
+      if (m) {
+        ++m->retransmitted;
+        m->last_frame = p.frame.number;
+        m->sent_ns = p.frame.time_ns;
+      }
     }
     if (f.original && f.original->content_crc != 0 && !is_read) {
       const std::uint32_t crc = content_crc();
       f.content_differs = crc != 0 && (crc != f.original->content_crc || c_.opcode_byte != f.original->opcode);
     }
   }
-  flow_->cursor_psn = psn_add(c_.psn, f.psns);
+  if (!f.late) flow_->cursor_psn = psn_add(c_.psn, f.psns);
 }
 
 void Follower::request() {
@@ -344,6 +640,11 @@ void Follower::request() {
   RequestFacts& f = facts_.request;
   f = {};
   c_.request = &f;
+  note_order();
+  if (twice_) {
+    f.order = Order::twice;
+    return;
+  }
   ++flow_->request_packets;
   flow_->request_bytes += c_.packet.payload_bytes;
   place(f);
@@ -353,6 +654,7 @@ void Follower::request() {
     repeated_packet(f);
   flow_->last_request_ns = c_.packet.frame.time_ns;
   flow_->last_request_frame = c_.packet.frame.number;
+  flow_->last_asked = c_.bth.get<"a">() || operation_of(c_.opcode_byte) >= Operation::read;
   if (connection_.transport == dissect::Transport::uc) {  // nobody answers: done when sent
     while (flow_->messages.size() > (flow_->in_message ? 1u : 0u)) {
       if (sink_ && &flow_->messages.front() != f.message)
@@ -371,13 +673,29 @@ void Follower::complete(Message& m, MessageState state) {
   m.answer_frame = c_.packet.frame.number;
   m.done_ns = c_.packet.frame.time_ns;
   if (const auto aeth = c_.packet.find<dissect::Aeth>()) m.msn = static_cast<std::uint32_t>(aeth->get<"msn">());
-  if (state == MessageState::complete) ++flow_->completed;
+  if (state != MessageState::complete) return;
+  ++flow_->completed;
+  ResponseFacts& f = facts_.response;
+  if (&m != f.message || m.retransmitted > 0 || m.rnr_naks > 0 || m.seq_naks > 0) return;
+  const std::int64_t wait_ns = m.done_ns - m.sent_ns;
+  if (wait_ns < 0) return;
+  constexpr std::uint32_t enough = 8;
+  constexpr std::int64_t weight = 16;
+  if (flow_->waits >= enough) {
+    f.wait_ns = wait_ns;
+    f.usual_wait_ns = flow_->usual_wait_ns;
+  }
+  ++flow_->waits;
+  flow_->usual_wait_ns += (wait_ns - flow_->usual_wait_ns) / std::min(weight, static_cast<std::int64_t>(flow_->waits));
 }
 
 // Answered messages leave the front of the queue. The one of this packet stays for the rules.
 void Follower::retire() {
   while (!flow_->messages.empty()) {
     Message& m = flow_->messages.front();
+    if (m.state == MessageState::open && m.answered_by_response() && flow_->messages.size() > most_behind_open &&
+        flow_->messages[most_behind_open].state != MessageState::open)
+      m.state = MessageState::missed;
     if (m.state == MessageState::open || &m == facts_.response.message ||
         (flow_->in_message && flow_->messages.size() == 1))
       return;
@@ -386,15 +704,35 @@ void Follower::retire() {
   }
 }
 
+// Is it certain that no packet was in the gap, although a response covers it? Between messages: had messages been
+// there, the MSN would count them. Inside a WRITE: its other packets carry all its bytes.
+bool Follower::proves_skipped(const Gap& gap, ResponseFacts& f) {
+  if (gap.in_message) {
+    const Message* m = message_at(gap.first);
+    return m && m->operation == Operation::write && m->has_reth && m->has_last && m->dma_length > 0 &&
+           m->bytes >= m->dma_length;
+  }
+  const auto aeth = c_.packet.find<dissect::Aeth>();
+  const std::optional<std::uint32_t> done = completed_by(f);
+  if (!aeth || !done || !flow_->msn_known) return false;
+  const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
+  return psn_diff(msn, psn_add(flow_->msn_low, *done)) <= 0;
+}
+
 // Gaps the responder got: the capture missed them. Gaps it did not: it asks for them again.
-void Follower::resolve_gaps(std::uint32_t psn, bool including) {
+void Follower::resolve_gaps(std::uint32_t psn, bool including, ResponseFacts* f) {
   while (!flow_->gaps.empty()) {
     Gap& gap = flow_->gaps.front();
     const std::int32_t d = psn_diff(psn, gap.first) + (including ? 1 : 0);
     if (d <= 0) return;
     const std::uint32_t count = std::min(static_cast<std::uint32_t>(d), gap.count);
-    flow_->missed_packets += count;
-    flow_->msn_known = false;  // messages may be among them
+    if (f && count == gap.count && proves_skipped(gap, *f)) {
+      if (!f->skipped_gap) f->skipped_gap = gap;
+    } else {
+      if (flow_->missed_packets == 0) flow_->first_missed_frame = gap.frame;
+      flow_->missed_packets += count;
+      flow_->msn_known = false;  // messages may be among them
+    }
     gap.first = psn_add(gap.first, count);
     gap.count -= count;
     if (gap.count > 0) return;
@@ -404,7 +742,7 @@ void Follower::resolve_gaps(std::uint32_t psn, bool including) {
 
 // SEND and WRITE packets up to that PSN are acknowledged.
 void Follower::acknowledge_before(std::uint32_t psn, bool including) {
-  resolve_gaps(psn, including);
+  resolve_gaps(psn, including, &facts_.response);
   const std::uint32_t end = including ? psn_add(psn, 1) : psn;
   for (std::size_t i = 0; i < flow_->messages.size(); ++i) {
     Message& m = flow_->messages[i];
@@ -412,9 +750,88 @@ void Follower::acknowledge_before(std::uint32_t psn, bool including) {
       if (psn_diff(end, m.first_psn) <= 0) break;
       continue;
     }
-    flow_->done_count = std::max(flow_->done_count, m.index);
     if (!m.answered_by_response() && m.state == MessageState::open && m.has_last)
       complete(m, m.has_first && !m.has_hole ? MessageState::complete : MessageState::missed);
+  }
+}
+
+// PSNs of READ and atomic responses in that range.
+std::uint32_t Follower::unanswered(std::uint32_t from, std::uint32_t to) {
+  std::uint32_t n = 0;
+  for (std::size_t i = flow_->asked.size(); i-- > 0;) {
+    const DataRequest& a = flow_->asked[i];
+    const std::int32_t end = psn_diff(psn_add(a.psn, a.psns), from);
+    if (end <= 0) break;
+    const std::int32_t first = std::max(psn_diff(a.psn, from), 0), last = std::min(end, psn_diff(to, from));
+    if (last > first) n += static_cast<std::uint32_t>(last - first);
+  }
+  return n;
+}
+
+// Responses come one after the other. One that is passed over was lost, or is late; to the requester an implied NAK.
+void Follower::note_answer(ResponseFacts& f) {
+  const bool data = f.kind == ResponseFacts::Kind::read || f.kind == ResponseFacts::Kind::atomic_ack;
+  const bool acknowledges = f.kind == ResponseFacts::Kind::ack || f.kind == ResponseFacts::Kind::reserved;
+  const std::uint32_t end = f.kind == ResponseFacts::Kind::read || data || acknowledges ? psn_add(c_.psn, 1) : c_.psn;
+  const std::uint32_t before = acknowledges ? end : c_.psn;  // all before it must have been answered
+  if (flow_->answers_restart) {
+    const std::uint32_t next = psn_add(flow_->last_response_psn, 1);
+    if (data && psn_diff(c_.psn, next) >= 0 && c_.psn != flow_->answer_psn && psn_diff(flow_->answer_psn, next) < 0) {
+      flow_->lost_responses += unanswered(next, c_.psn);
+      return;
+    }
+    flow_->answers_restart = false;
+  }
+  if (psn_diff(before, flow_->answer_psn) > 0) {
+    f.holes = unanswered(flow_->answer_psn, before);
+    if (f.holes > 0) {
+      flow_->holes += f.holes;
+      flow_->lost_responses += f.holes;
+      // Some requests were passed over when they were sent again: nobody could answer them.
+      if (flow_->skip_psns > 0) {
+        const std::uint32_t end_of_skip = psn_add(flow_->skip_psn, flow_->skip_psns);
+        const std::uint32_t from =
+            psn_diff(flow_->skip_psn, flow_->answer_psn) > 0 ? flow_->skip_psn : flow_->answer_psn;
+        const std::uint32_t to = psn_diff(end_of_skip, before) < 0 ? end_of_skip : before;
+        if (psn_diff(to, from) > 0) flow_->lost_responses -= std::min(unanswered(from, to), f.holes);
+      }
+      flow_->hole_ns = c_.packet.frame.time_ns;
+      if (flow_->first_lost_frame == 0) flow_->first_lost_frame = c_.packet.frame.number;
+    }
+  }
+  if (psn_diff(end, flow_->answer_psn) > 0 || data) flow_->answer_psn = end;
+}
+
+// READ responses and ATOMIC ACKs against what was asked.
+void Follower::note_data(ResponseFacts& f) {
+  DataRequest* const d = asked_at(c_.psn);
+  if (!d) return;
+  facts_.earlier = *d;
+  f.request = &facts_.earlier;
+  if (f.kind == ResponseFacts::Kind::atomic_ack) {
+    if (const auto data = c_.packet.find<dissect::Atomicacketh>()) {
+      const std::uint64_t original = data->get<"origremdt">();
+      if (d->answered)
+        f.original_data = d->original_data;
+      else
+        d->original_data = original;
+    }
+  }
+  const std::int64_t now = c_.packet.frame.time_ns;
+  if (flow_->overtaken_psn && !d->answered && !d->resent && psn_diff(c_.psn, *flow_->overtaken_psn) >= 0 &&
+      psn_diff(c_.psn, flow_->overtaking_psn) < 0 && (order_known_ || now - flow_->overtaking_ns > reorder_ns)) {
+    f.was_overtaken = true;
+    f.overtaking_psn = flow_->overtaking_psn;
+    f.overtaking_frame = flow_->overtaking_frame;
+    f.overtaking_ns = flow_->overtaking_ns;
+    flow_->overtaken_psn.reset();
+  }
+  if (f.kind == ResponseFacts::Kind::read && d->operation == Operation::read &&
+      psn_diff(c_.psn, flow_->answer_psn) < 0 && !d->resent && order_known_)
+    f.again = true;
+  if (!d->answered && (f.kind == ResponseFacts::Kind::atomic_ack || c_.psn == psn_add(d->psn, d->psns - 1))) {
+    d->answered = true;
+    --flow_->outstanding;
   }
 }
 
@@ -432,8 +849,10 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
             position == Position::only && connection_.pmtu == 0 ? 1 : read_psns(m.dma_length, connection_.pmtu);
         m.length_known = true;
         if (&m == &flow_->messages.back()) {
+          if (flow_->cursor_psn == flow_->next_psn) flow_->cursor_psn = m.end_psn();
           flow_->next_psn = m.end_psn();
           flow_->next_known = true;
+          if (DataRequest* d = asked_at(m.first_psn)) d->psns = count;
         }
       }
     }
@@ -459,19 +878,21 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
     f.expected_psn = m.next_response_psn;
     const std::int32_t d = psn_diff(psn, m.next_response_psn);
     if (d >= 0) {
-      f.holes = static_cast<std::uint32_t>(d);
-      m.response_holes += f.holes;
+      m.response_holes += static_cast<std::uint32_t>(d);
       m.next_response_psn = psn_add(psn, 1);
       ++m.responses;
       m.bytes += payload;
     } else {
       f.repeated = true;
+      if (m.response_holes > 0 && m.state == MessageState::open) {  // it fills a hole
+        --m.response_holes;
+        ++m.responses;
+        m.bytes += payload;
+      }
     }
-    flow_->done_count = std::max(flow_->done_count, m.index);  // counted when it was accepted
     if (m.length_known && m.next_response_psn == m.end_psn() && m.response_holes == 0)
       complete(m, MessageState::complete);
   } else if (is_read_like(m.operation)) {
-    flow_->done_count = std::max(flow_->done_count, m.index);
     f.position_known = true;
     f.expected_position = Position::only;
     f.payload_known = true;
@@ -481,23 +902,48 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
   }
 }
 
+bool is_nak(ResponseFacts::Kind kind) {
+  return kind == ResponseFacts::Kind::sequence_nak || kind == ResponseFacts::Kind::rnr_nak ||
+         kind == ResponseFacts::Kind::fatal_nak;
+}
+
+// How many messages of this flow are complete when everything up to the response's PSN is; a NAK: before its PSN.
+std::optional<std::uint32_t> Follower::completed_by(const ResponseFacts& f) {
+  const Queue<Message>& messages = flow_->messages;
+  const bool nak = is_nak(f.kind);
+  if (const Message* m = message_at(c_.psn)) {
+    const bool whole = m->answered_by_response() || (m->has_last && psn_add(c_.psn, 1) == m->end_psn());
+    return m->index - (whole && !nak ? 0 : 1);
+  }
+  const std::uint32_t last = psn_add(c_.psn, nak ? psn_mask : 0);  // the last PSN that is acknowledged
+  if (messages.empty()) {
+    if (psn_diff(psn_add(last, 1), flow_->next_psn) >= 0) return flow_->message_count;
+    return std::nullopt;
+  }
+  if (psn_diff(last, messages.back().end_psn()) >= -1) return messages.back().index;
+  if (psn_add(last, 1) == messages[0].first_psn) return messages[0].index - 1;
+  return std::nullopt;
+}
+
 // (complete up to the acknowledged PSN) <= MSN <= (received in full), counted from an unknown start that every response
 // narrows. ib-wire.md 4.5.
 void Follower::judge_msn(ResponseFacts& f) {
   const auto aeth = c_.packet.find<dissect::Aeth>();
   if (!aeth) return;
   const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
-  // Messages received in full: all begun but the one in progress.
-  const std::uint32_t received = flow_->message_count - (flow_->in_message ? 1 : 0);
-  const std::uint32_t done = std::min(flow_->done_count, received);
-  f.msn_decreases =
-      flow_->any_response && psn_diff(msn, flow_->last_msn) < 0 && psn_diff(c_.psn, flow_->last_response_psn) >= 0;
+  const std::optional<std::uint32_t> done = completed_by(f);
+  // Messages received in full: all begun but the one in progress. A NAK stops everything from its PSN on.
+  const std::uint32_t received = is_nak(f.kind) && done ? *done : flow_->message_count - (flow_->in_message ? 1 : 0);
+  const std::uint32_t at_least = std::min(done.value_or(0), received);
+  f.previous_msn = flow_->last_msn;
+  f.msn_decreases = flow_->any_response && !f.late && f.order_known && psn_diff(msn, flow_->last_msn) < 0 &&
+                    psn_diff(c_.psn, flow_->last_response_psn) >= 0;
   if (flow_->msn_known) {
     f.msn_known = true;
-    f.msn_low = psn_add(flow_->msn_low, done);
+    f.msn_low = psn_add(flow_->msn_low, at_least);
     f.msn_high = psn_add(flow_->msn_high, received);
   }
-  const std::uint32_t low = (msn - received) & psn_mask, high = (msn - done) & psn_mask;
+  const std::uint32_t low = (msn - received) & psn_mask, high = (msn - at_least) & psn_mask;
   if (!flow_->msn_known) {
     flow_->msn_low = low;
     flow_->msn_high = high;
@@ -510,7 +956,7 @@ void Follower::judge_msn(ResponseFacts& f) {
       flow_->msn_high = high;
     }
   }
-  flow_->last_msn = msn;
+  if (!f.late) flow_->last_msn = msn;
 }
 
 void Follower::response() {
@@ -519,7 +965,6 @@ void Follower::response() {
   ResponseFacts& f = facts_.response;
   f = {};
   c_.response = &f;
-  ++flow_->response_packets;
 
   const dissect::Packet& p = c_.packet;
   const auto aeth = p.find<dissect::Aeth>();
@@ -545,68 +990,91 @@ void Follower::response() {
         break;
     }
   }
+  note_order();
+  if (twice_) return;
+  ++flow_->response_packets;
+  const std::int64_t now = p.frame.time_ns;
   if (!flow_->started || psn_diff(c_.psn, flow_->first_psn) < 0) {  // about requests before the capture
     ++connection_.not_judged;
     if (aeth) flow_->last_msn = static_cast<std::uint32_t>(aeth->get<"msn">());
     return;
   }
   f.judged = true;
+  f.late = late_;
+  f.order_known = order_known_ || (!late_ && now - flow_->last_response_ns > reorder_ns);
   f.message = message_at(c_.psn);
   f.previous_psn = flow_->last_response_psn;
   f.repeated = flow_->has_acked && psn_diff(c_.psn, flow_->acked_psn) < 0;
-  f.goes_back = f.repeated && flow_->retransmitted == 0 && flow_->reordered == 0;
-  const bool nak = f.kind == ResponseFacts::Kind::sequence_nak || f.kind == ResponseFacts::Kind::rnr_nak ||
-                   f.kind == ResponseFacts::Kind::fatal_nak;
+  f.goes_back = f.repeated && !f.late && flow_->retransmitted == 0;
+  const bool nak = is_nak(f.kind);
   // A sequence NAK names the PSN wanted next, which may be just behind what was sent.
   const std::int32_t beyond = psn_diff(c_.psn, flow_->next_psn);
   f.ahead = flow_->next_known && (nak ? beyond > 0 : beyond >= 0);
   if (f.ahead) {
-    if (!flow_->ahead_psn) {
+    if (!flow_->ahead_psn && !f.late) {
       flow_->ahead_psn = c_.psn;
       flow_->ahead_frame = p.frame.number;
-      flow_->ahead_ns = p.frame.time_ns;
+      flow_->ahead_ns = now;
     }
     return;
   }
+  if (f.late) ++flow_->late_responses;
+  if (f.kind == ResponseFacts::Kind::read || f.kind == ResponseFacts::Kind::atomic_ack)
+    note_data(f);
+  else if (const DataRequest* d = asked_at(c_.psn)) {
+    facts_.earlier = *d;
+    f.request = &facts_.earlier;
+  }
+  if (!f.late) note_answer(f);
 
   switch (f.kind) {
     case ResponseFacts::Kind::ack:
     case ResponseFacts::Kind::reserved:
-      for (std::size_t i = 0; i < flow_->messages.size(); ++i) {  // behind a READ that still gets its responses?
-        const Message& m = flow_->messages[i];
-        if (psn_diff(c_.psn, m.end_psn()) < 0) break;
-        if (m.state == MessageState::open && m.answered_by_response() && m.length_known) {
-          f.overtakes_read = true;
-          f.overtaken_psn = m.next_response_psn;
-        }
+      for (std::size_t i = flow_->asked.size(); i-- > 0 && !f.late && flow_->outstanding > 0;) {
+        const DataRequest& d = flow_->asked[i];  // still being answered?
+        if (d.answered || d.resent || psn_diff(c_.psn, psn_add(d.psn, d.psns)) < 0) continue;
+        flow_->overtaken_psn = d.psn;
+        flow_->overtaking_psn = c_.psn;
+        flow_->overtaking_frame = p.frame.number;
+        flow_->overtaking_ns = now;
       }
+      if (flow_->plain_acked_psn && psn_diff(c_.psn, *flow_->plain_acked_psn) < 0)
+        f.superseded = flow_->plain_acked_psn;
+      else
+        flow_->plain_acked_psn = c_.psn;
       acknowledge_before(c_.psn, true);
       break;
     case ResponseFacts::Kind::read:
+      if (!f.message && !f.request) resolve_gaps(c_.psn, true, nullptr);
       if (c_.opcode.position != Position::middle) acknowledge_before(f.message ? f.message->first_psn : c_.psn, false);
       if (f.message) read_response(*f.message, f);
       break;
     case ResponseFacts::Kind::atomic_ack:
       acknowledge_before(c_.psn, false);
       if (f.message &&
-          (f.message->operation == Operation::compare_swap || f.message->operation == Operation::fetch_add)) {
-        flow_->done_count = std::max(flow_->done_count, f.message->index);
+          (f.message->operation == Operation::compare_swap || f.message->operation == Operation::fetch_add))
         complete(*f.message, MessageState::complete);
-      }
       break;
     case ResponseFacts::Kind::sequence_nak:
       ++flow_->seq_naks;
       acknowledge_before(c_.psn, false);
-      f.second_nak = flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn;
-      if (Gap* gap = gap_at(c_.psn)) gap->naked = true;
+      f.second_nak = !f.late && flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn;
+      if (Gap* gap = gap_at(c_.psn)) {
+        gap->naked = true;
+      } else if (!f.second_nak && !f.late && ((c_.psn - flow_->skip_psn) & psn_mask) >= flow_->skip_psns) {
+        // Lost behind the capture point.
+        ++flow_->lost_requests;
+        if (flow_->first_lost_frame == 0) flow_->first_lost_frame = p.frame.number;
+      }
       if (f.message) ++f.message->seq_naks;
-      flow_->nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, p.frame.time_ns};
+      if (!f.late) flow_->nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, now};
       break;
     case ResponseFacts::Kind::rnr_nak:
       ++flow_->rnr_naks;
       acknowledge_before(c_.psn, false);
       if (f.message) ++f.message->rnr_naks;
-      flow_->nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, p.frame.time_ns};
+      if (flow_->rnr_in_row++ == 0) flow_->rnr_start_ns = now;
+      if (!f.late) flow_->nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, now};
       break;
     case ResponseFacts::Kind::fatal_nak:
       ++flow_->fatal_naks;
@@ -615,20 +1083,34 @@ void Follower::response() {
         f.message->nak_code = syndrome;
         complete(*f.message, MessageState::naked);
       }
-      flow_->nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, p.frame.time_ns};
-      flow_->dead = true;
-      flow_->dead_ns = p.frame.time_ns;
+      flow_->nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, now};
+      if (!flow_->dead) {
+        flow_->dead = true;
+        flow_->dead_psn = c_.psn;
+        flow_->dead_ns = now;
+      }
       break;
   }
   judge_msn(f);
-  if (decoded.kind == dissect::SyndromeKind::ack && aeth) flow_->credit_code = decoded.value;
-  if (!flow_->has_acked || psn_diff(c_.psn, flow_->acked_psn) > 0) {
-    flow_->acked_psn = c_.psn;
-    flow_->last_progress_ns = p.frame.time_ns;
+  if (decoded.kind == dissect::SyndromeKind::ack && aeth && !f.late) {
+    f.starves = decoded.value == 0 && flow_->credit_code != 0;
+    if (f.starves) ++flow_->starved;
+    flow_->credit_code = decoded.value;
+  }
+  const std::uint32_t covered = nak ? psn_add(c_.psn, psn_mask) : c_.psn;
+  if (!flow_->has_acked || psn_diff(covered, flow_->acked_psn) > 0) {
+    flow_->acked_psn = covered;
+    flow_->last_progress_ns = now;
+    flow_->rnr_in_row = f.kind == ResponseFacts::Kind::rnr_nak ? 1 : 0;  // another request
+    flow_->rnr_start_ns = now;
   }
   flow_->has_acked = flow_->any_response = true;
-  flow_->last_response_psn = c_.psn;
-  flow_->last_response_frame = p.frame.number;
+  if (!f.late) {
+    flow_->last_response_psn = c_.psn;
+    flow_->last_response_frame = p.frame.number;
+    flow_->last_response_ns = now;
+    flow_->timeouts_in_row = 0;
+  }
   retire();
 }
 

@@ -11,6 +11,7 @@ struct Facts {
   RequestFacts request;
   ResponseFacts response;
   SentPacket original;  // RequestFacts::original points here
+  DataRequest earlier;  // and earlier_read here
 };
 
 // A message that left its flow's queue: answered, or given up.

@@ -1,4 +1,6 @@
 // R-02: READ response number i carries the request's PSN + i.
+#include "check/rules/flow_text.h"
+
 #include "check/rules/all.h"
 
 namespace rdmascope::check {
@@ -6,12 +8,16 @@ namespace {
 
 void packet(const Context& c, Findings& out) {
   const ResponseFacts& f = *c.response;
-  if (f.kind != ResponseFacts::Kind::read || !f.message || !f.position_known ||
-      f.expected_position == c.opcode.position)
+  if (f.kind != ResponseFacts::Kind::read || f.late) return;
+  if (f.again && c.psn == f.previous_psn) {
+    out.mismatch(r02_read_psn.info, c, "infiniband.bth.psn", psn_add(c.psn, 1), c.psn,
+                 "the response before has the same PSN");
     return;
-  if (f.repeated || psn_diff(f.expected_psn, c.psn) != 0)
+  }
+  if (!f.message || !f.position_known || f.expected_position == c.opcode.position) return;
+  if (f.repeated || psn_diff(f.expected_psn, c.psn) != 0 || c.psn == f.previous_psn)
     out.mismatch(r02_read_psn.info, c, "infiniband.bth.psn", f.expected_psn, c.psn,
-                 "a READ response of this kind does not stand at this PSN");
+                 fmt::format("{} does not stand at this PSN", c.opcode.name));
 }
 
 }  // namespace
@@ -20,10 +26,12 @@ const Rule r02_read_psn{
     {.id = "R-02",
      .title = "READ responses carry consecutive PSNs from the request's on",
      .source = "ib-wire.md 6.4; rxe read_reply",
-     .help = R"(A READ request takes one PSN for each response packet. The first response carries the
-request's PSN, each further one the next. A requester drops what stands elsewhere, and the READ never completes.
+     .help =
+         R"(A READ request takes one PSN for each response packet. The first response carries the request's PSN, each further
+one the next. A requester drops what stands elsewhere, and the READ never completes.
 
-Usual causes: a responder that repeats the request's PSN in every response, or counts its own.
+Usual causes: a responder that repeats the request's PSN in every response, or counts its own; one that cuts the data by
+another path MTU than the requester.
 
 Look next at: the READ request with this PSN, its DMALen and the path MTU.)"},
     on_response,

@@ -1,5 +1,7 @@
 // R-17: the MSN counts completed messages: never fewer than the acknowledged ones, never more than were received, and
 // it does not go back. ib-wire.md 4.5.
+#include "check/rules/flow_text.h"
+
 #include "check/rules/all.h"
 
 namespace rdmascope::check {
@@ -8,28 +10,38 @@ namespace {
 void packet(const Context& c, Findings& out) {
   const ResponseFacts& f = *c.response;
   const auto aeth = c.packet.find<dissect::Aeth>();
-  if (!f.judged || !f.msn_known || !aeth) return;
+  if (!f.judged || f.ahead || !f.msn_known || !aeth) return;
   const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
   if (psn_diff(msn, f.msn_low) < 0)
     out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.msn_low, msn, "fewer than the messages acknowledged");
-  else if (psn_diff(msn, f.msn_high) > 0)
-    out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.msn_high, msn, "more than the messages sent");
+  else if (psn_diff(msn, f.msn_high) > 0 && f.kind != ResponseFacts::Kind::fatal_nak)  // R-10
+    out.mismatch(
+        r17_msn.info, c, "infiniband.aeth.msn", f.msn_high, msn,
+        f.repeated ? "more than the messages received; duplicates do not count" : "more than the messages received");
+  else if (f.msn_decreases)
+    out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.previous_msn, msn, "less than in the response before");
 }
 
 }  // namespace
 
-const Rule r17_msn{{.id = "R-17",
-                    .title = "The MSN counts completed messages",
-                    .source = "ib-wire.md 4.5, 6.4",
-                    .help = R"(The responder counts the request messages it has completed and puts the count into every
-AETH. Duplicates do not count, a NAK carries the count before the failing message. The requester uses it for flow control
-and, in some devices, for completion.
+const Rule r17_msn{
+    {.id = "R-17",
+     .title = "The MSN counts completed messages",
+     .ibta = "C9-148",
+     .source = "ib-wire.md 4.5, 6.4",
+     .help =
+         R"(The responder counts the request messages it has completed and puts the count into every AETH. SENDs and WRITEs
+count with their last packet, READs when they are accepted, duplicates not at all; a NAK carries the count before the
+failing message. The requester uses it for flow control and, in some devices, for completion.
+
+The count before the capture is not known; it is worked out from the first responses. Responses that were overtaken on
+their way are judged by their PSN only.
 
 Usual causes: a responder that counts packets, counts duplicates, or counts a READ when it ends instead of when it is
 accepted.
 
 Look next at: the messages acknowledged by this packet, and whether one of them was sent twice.)"},
-                   on_response,
-                   packet};
+    on_response,
+    packet};
 
 }  // namespace rdmascope::check
