@@ -34,7 +34,20 @@
   RULE(l10_ud_length)         \
   RULE(l11_alignment)         \
   RULE(q01_next_psn)          \
+  RULE(q02_read_psns)         \
+  RULE(q03_one_psn)           \
+  RULE(q04_message_order)     \
+  RULE(q05_no_read_inside)    \
   RULE(q06_same_content)      \
+  RULE(q07_read_retry)        \
+  RULE(q08_read_depth)        \
+  RULE(q09_window)            \
+  RULE(q10_resume)            \
+  RULE(q11_rnr_wait)          \
+  RULE(q14_solicited)         \
+  RULE(q15_ack_request)       \
+  RULE(q17_credits)           \
+  RULE(q18_dead)              \
   RULE(r02_read_psn)          \
   RULE(r17_msn)               \
   RULE(u01_dropped_message)   \
