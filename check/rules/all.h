@@ -48,8 +48,23 @@
   RULE(q15_ack_request)       \
   RULE(q17_credits)           \
   RULE(q18_dead)              \
+  RULE(r01_response_order)    \
   RULE(r02_read_psn)          \
+  RULE(r03_read_aeth)         \
+  RULE(r04_ack_sent)          \
+  RULE(r06_implied_ack)       \
+  RULE(r07_answer)            \
+  RULE(r08_one_nak)           \
+  RULE(r10_fatal_nak)         \
+  RULE(r11_rnr_nak)           \
+  RULE(r12_duplicate_ack)     \
+  RULE(r13_ack_psn)           \
+  RULE(r14_duplicate_read)    \
+  RULE(r15_atomic_again)      \
+  RULE(r16_answer_kind)       \
   RULE(r17_msn)               \
+  RULE(r18_response_bth)      \
+  RULE(r19_no_response)       \
   RULE(u01_dropped_message)   \
   RULE(u02_uc_write_length)   \
   RULE(u03_ud_psn)            \
