@@ -69,7 +69,23 @@
   RULE(u02_uc_write_length)   \
   RULE(u03_ud_psn)            \
   RULE(u04_q_key)             \
-  RULE(h_timeout)
+  RULE(h_timeout)             \
+  RULE(h_implied_nak)         \
+  RULE(h_go_back_n)           \
+  RULE(h_loss)                \
+  RULE(h_rnr)                 \
+  RULE(h_slow_response)       \
+  RULE(h_read_depth)          \
+  RULE(h_duplicate)           \
+  RULE(h_reordered)           \
+  RULE(h_ecn)                 \
+  RULE(h_credits)             \
+  RULE(h_fatal_nak)           \
+  RULE(h_no_response)         \
+  RULE(h_missed)              \
+  RULE(h_twice)               \
+  RULE(h_midstream)           \
+  RULE(h_cut)
 
 namespace rdmascope::check {
 
