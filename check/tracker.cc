@@ -21,7 +21,8 @@ using dissect::Transport;
 using dissect::View;
 
 constexpr std::size_t most_halves_searched = 256;  // one by one, when no half has sent just the PSN of a response
-constexpr std::size_t most_open_requests = 65536;
+constexpr std::size_t most_open_requests = 65536, most_suspects = 1024;
+constexpr std::uint8_t packets_that_prove_a_sender = 3;
 constexpr std::uint32_t names_its_source = 0x80000000;  // in Key::source_qp: a datagram
 
 Address ipv4(const std::uint8_t* bytes) {
@@ -297,8 +298,17 @@ Place Tracker::place(const Packet& packet, bool bad_crc) {
     key.source_qp = deth ? static_cast<std::uint32_t>(deth->get<"srcqp">()) | names_its_source : 0;
   }
   auto found = streams_.find(key);
-  if (bad_crc)  // a damaged address or QP makes no connection
-    return found == streams_.end() ? Place{} : Place{found->second.connection, found->second.side};
+  if (bad_crc && found == streams_.end()) {
+    // A damaged address or QP makes no connection. The same ones time and again are not damage.
+    if (suspects_.size() >= most_suspects || ++suspects_[key] < packets_that_prove_a_sender) return {};
+    suspects_.erase(key);
+  }
+  if (bad_crc && found != streams_.end()) return {found->second.connection, found->second.side};
+  // Notifications and vendor packets go to queue pairs of any kind: they find a connection, but say nothing of its kind.
+  if (transport == Transport::cnp || transport >= Transport::vendor6) {
+    if (found == streams_.end()) return {};
+    return {found->second.connection, found->second.side};
+  }
   const std::uint32_t psn = static_cast<std::uint32_t>(bth.get<"psn">());
   const bool reliable = transport == Transport::rc || transport == Transport::xrc;
   if (found != streams_.end() && reliable && is_new_incarnation(found->second, packet, opcode, psn)) {
@@ -307,9 +317,12 @@ Place Tracker::place(const Packet& packet, bool bad_crc) {
   }
   Stream* stream = found != streams_.end() ? &found->second : make(key, packet, transport);
   if (!stream) return {};
+  const Place place{stream->connection, stream->side};
+  if (bad_crc) return place;
+  // These may add streams, after which `stream` is gone; a half that was joined is followed through merged_into.
   if (stream->half && reliable) learn(*stream->half, packet, opcode, psn);
   if (transport == Transport::ud && key.qp == dissect::qp_gsi) read_cm(packet, key.source, key.destination);
-  return {stream->connection, stream->side};
+  return place;
 }
 
 void Tracker::read_cm(const Packet& packet, const Address& source, const Address& destination) {

@@ -143,6 +143,7 @@ class Tracker {
   absl::flat_hash_map<std::uint32_t, std::unique_ptr<Connection>> connections_;  // by id
   std::vector<std::unique_ptr<Connection>> ended_, merged_;
   absl::flat_hash_map<RequestKey, Request> requests_;
+  absl::flat_hash_map<Key, std::uint8_t> suspects_;  // streams of which only packets with a wrong CRC were seen
   std::vector<UserPair> user_pairs_;
 };
 
