@@ -88,20 +88,33 @@ std::string ends_of(const Connection& c) {
 }
 
 std::string verdict(const check::Totals& totals, const Tallies& tallies) {
+  const auto ids = [&tallies](Class kind, bool remarks) {
+    std::vector<std::string_view> out;
+    for (const Tally* t : tallies.of(kind))
+      if (remarks || t->rule->severity != check::Severity::info) out.push_back(t->rule->id);
+    return fmt::format("{}", fmt::join(out, ", "));
+  };
+  std::string out;
   const std::string packets =
       fmt::format("{} on {}", counted(totals.rdma, "RDMA packet"), counted(totals.connections, "connection"));
-  if (tallies.count(Class::violation) > 0)
-    return fmt::format(
-        "VIOLATIONS: {} broken, {}; first in {}.",
-        tallies.rules(Class::violation) == 1 ? "1 rule was"
-                                             : fmt::format("{} rules were", tallies.rules(Class::violation)),
-        tallies.count(Class::violation) == 1 ? "once" : fmt::format("{} times in all", tallies.count(Class::violation)),
-        *tallies.first_violation());
-  if (totals.rdma == 0) return fmt::format("Nothing to judge: no RDMA packet in {}.", counted(totals.frames, "frame"));
-  if (tallies.count(Class::anomaly) > 0)
-    return fmt::format("No violation in {}, but not healthy: {}.", packets,
-                       counted(tallies.count(Class::anomaly), "anomaly", "anomalies"));
-  return fmt::format("Clean: no violation and no anomaly in {}.", packets);
+  const std::uint64_t violations = tallies.count(Class::violation), anomalies = tallies.count(Class::anomaly);
+  if (violations > 0) {
+    const std::size_t rules = tallies.rules(Class::violation);
+    out = fmt::format(
+        "VIOLATIONS: {} broken, {}; first in {}", rules == 1 ? "1 rule was" : fmt::format("{} rules were", rules),
+        violations == 1 ? "once" : fmt::format("{} times in all", violations), *tallies.first_violation());
+  } else if (totals.rdma == 0) {
+    out = fmt::format("Nothing to judge: no RDMA packet in {}", counted(totals.frames, "frame"));
+  } else if (tallies.unhealthy()) {
+    out = fmt::format("No violation in {}, but not healthy: {}", packets, ids(Class::anomaly, false));
+  } else if (anomalies > 0) {
+    out = fmt::format("Clean: no violation in {}; {}", packets, counted(anomalies, "remark"));
+  } else {
+    out = fmt::format("Clean: no violation and no anomaly in {}", packets);
+  }
+  if (tallies.count(Class::artifact) > 0)
+    out += fmt::format("; the capture itself has faults: {}", ids(Class::artifact, true));
+  return out + '.';
 }
 
 // --- Counting --------------------------------------------------------------------------------------------------------
@@ -132,6 +145,12 @@ void Tallies::add(const Finding& f, const Connection* connection) {
     on.push_back(f.connection);
   else
     tally->more_connections = true;
+}
+
+bool Tallies::unhealthy() const {
+  return std::any_of(tallies_.begin(), tallies_.end(), [](const Tally& t) {
+    return t.kind == Class::anomaly && t.rule->severity != check::Severity::info;
+  });
 }
 
 std::vector<const Tally*> Tallies::of(Class kind) const {

@@ -46,6 +46,8 @@ class Tallies {
   std::vector<const Tally*> of(check::Class kind) const;
   std::uint64_t count(check::Class kind) const { return counts_[static_cast<std::size_t>(kind)]; }
   std::size_t rules(check::Class kind) const { return of(kind).size(); }
+  // Anomalies that are more than a remark: of severity warning or error.
+  bool unhealthy() const;
   // The violation that came first.
   const std::optional<std::string>& first_violation() const { return first_violation_; }
 

@@ -164,7 +164,7 @@ class JsonReport final : public Report {
     json_.line();
     json_.member("verdict", tallies_.count(Class::violation) > 0 ? "violations"
                             : t.rdma == 0                        ? "nothing to judge"
-                            : tallies_.count(Class::anomaly) > 0 ? "anomalies"
+                            : tallies_.unhealthy()               ? "anomalies"
                                                                  : "clean");
     json_.line();
     json_.member("sentence", std::string_view(verdict(t, tallies_)));

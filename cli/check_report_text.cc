@@ -83,7 +83,7 @@ class TextReport final : public Report {
                                       std::pair{Class::artifact, "Artifacts: the capture itself is at fault"}})
       put_findings(kind, title);
     put_totals(totals);
-    const bool bad = tallies_.count(Class::violation) > 0, ill = tallies_.count(Class::anomaly) > 0;
+    const bool bad = tallies_.count(Class::violation) > 0, ill = tallies_.unhealthy();
     colored(bad ? bold_red : ill || totals.rdma == 0 ? yellow : green, verdict(totals, tallies_));
     out().put('\n');
   }

@@ -118,6 +118,7 @@ void Table::put_text(const Row& row) {
     if (colored) out.put("\033[0m");
     if (columns_[i].left && i + 1 < last) out.spaces(missing);
   }
+  while (out.view().ends_with(' ')) out.truncate(out.size() - 1);
   out.put('\n');
 }
 
