@@ -47,6 +47,12 @@ std::size_t count_digits(std::uint64_t value) {
 
 // Writes the last `count` digits of `value`.
 void put_digits(char* to, std::uint64_t value, std::size_t count) {
+  for (; count >= 4; count -= 4) {  // two pairs a step: half as many divisions wait for each other
+    const unsigned four = static_cast<unsigned>(value % 10000);
+    value /= 10000;
+    std::memcpy(to + count - 4, &digit_pairs[four / 100 * 2], 2);
+    std::memcpy(to + count - 2, &digit_pairs[four % 100 * 2], 2);
+  }
   for (; count >= 2; count -= 2) {
     std::memcpy(to + count - 2, &digit_pairs[value % 100 * 2], 2);
     value /= 100;
