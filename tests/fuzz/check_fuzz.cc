@@ -1,0 +1,77 @@
+// Any sequence of frames through the tracker, the follower and every rule, with one and with two workers: no crash, and
+// the same findings. Input: frames, each a length byte, a step of time in microseconds, then so many bytes. A length of
+// 0xff repeats an earlier frame with one byte changed, so that connections grow out of few bytes.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "check/checker.h"
+
+namespace {
+
+using namespace rdmascope;
+
+class Listener final : public check::Listener {
+ public:
+  std::string seen;
+  void finding(const check::Finding& f, const check::Connection*) override {
+    seen += f.rule->id;
+    seen += ' ';
+    seen += std::to_string(f.frame) + ' ' + std::to_string(f.connection) + ' ' + f.text + '\n';
+  }
+  void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
+    seen += std::to_string(c.id) + '/' + std::to_string(side) + '/' + std::to_string(m.index) + ' ';
+  }
+};
+
+std::string run(const std::vector<check::Frame>& frames, unsigned workers) {
+  Listener listener;
+  check::CheckOptions options;
+  options.workers = workers;
+  options.messages = true;
+  options.most_connections = 64;
+  check::Checker checker(options, listener);
+  const std::span<const check::Frame> all(frames);
+  for (std::size_t at = 0; at < all.size(); at += 16) checker.batch(all.subspan(at, std::min<std::size_t>(16, all.size() - at)));
+  checker.finish();
+  return listener.seen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::vector<std::uint8_t>> bytes;
+  std::vector<std::int64_t> times;
+  std::int64_t now = 0;
+  for (std::size_t at = 0; at + 4 <= size && bytes.size() < 256;) {
+    const std::uint8_t length = data[at];
+    now += data[at + 1] * 1000;
+    if (length == 0xff) {
+      if (!bytes.empty()) {
+        std::vector<std::uint8_t> copy = bytes[data[at + 2] % bytes.size()];
+        if (!copy.empty()) copy[(data[at + 3] >> 2) % copy.size()] ^= static_cast<std::uint8_t>(1 << (data[at + 3] & 3));
+        bytes.push_back(std::move(copy));
+        times.push_back(now);
+      }
+      at += 4;
+      continue;
+    }
+    at += 2;
+    const std::size_t take = std::min<std::size_t>(length, size - at);
+    bytes.emplace_back(data + at, data + at + take);
+    times.push_back(now);
+    at += take;
+  }
+  std::vector<check::Frame> frames(bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    frames[i].bytes = bytes[i];
+    frames[i].info.number = i + 1;
+    frames[i].info.time_ns = times[i];
+    frames[i].info.wire_bytes = static_cast<std::uint32_t>(bytes[i].size());
+    frames[i].info.link_type = 1;
+    if (!bytes[i].empty() && bytes[i][0] >> 4 == 4) frames[i].info.link_type = 101;  // shorter than Ethernet
+  }
+  if (run(frames, 1) != run(frames, 2)) std::abort();
+  return 0;
+}
