@@ -101,7 +101,7 @@ std::string verdict(const check::Totals& totals, const Tallies& tallies) {
   if (violations > 0) {
     const std::size_t rules = tallies.rules(Class::violation);
     out = fmt::format(
-        "VIOLATIONS: {} broken, {}; first in {}", rules == 1 ? "1 rule was" : fmt::format("{} rules were", rules),
+        "VIOLATIONS: {} broken, {}; first {}", rules == 1 ? "1 rule was" : fmt::format("{} rules were", rules),
         violations == 1 ? "once" : fmt::format("{} times in all", violations), *tallies.first_violation());
   } else if (totals.rdma == 0) {
     out = fmt::format("Nothing to judge: no RDMA packet in {}", counted(totals.frames, "frame"));
@@ -136,8 +136,8 @@ void Tallies::add(const Finding& f, const Connection* connection) {
     tally->last_frame = std::max(tally->last_frame, f.frame);
   }
   if (f.kind == Class::violation && !first_violation_)
-    first_violation_ = f.frame != 0 ? fmt::format("frame {} ({}, {})", f.frame, f.rule->id, f.rule->title)
-                                    : fmt::format("connection {} ({}, {})", f.connection, f.rule->id, f.rule->title);
+    first_violation_ = f.frame != 0 ? fmt::format("in frame {} ({}, {})", f.frame, f.rule->id, f.rule->title)
+                                    : fmt::format("on connection {} ({}, {})", f.connection, f.rule->id, f.rule->title);
   if (f.connection == 0 || tally->more_connections) return;
   std::vector<std::uint32_t>& on = tally->connections;
   if (std::find(on.begin(), on.end(), f.connection) != on.end()) return;

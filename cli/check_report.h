@@ -48,7 +48,7 @@ class Tallies {
   std::size_t rules(check::Class kind) const { return of(kind).size(); }
   // Anomalies that are more than a remark: of severity warning or error.
   bool unhealthy() const;
-  // The violation that came first.
+  // The violation that came first: "in frame 5 (F-06, ...)".
   const std::optional<std::string>& first_violation() const { return first_violation_; }
 
  private:

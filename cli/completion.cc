@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/rule.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -55,6 +56,12 @@ std::vector<std::string> kinds() {
   return out;
 }
 
+std::vector<std::string> rule_ids() {
+  std::vector<std::string> out;
+  for (const check::Rule* rule : check::all_rules()) out.emplace_back(rule->info.id);
+  return out;
+}
+
 Parameter make_parameter(CLI::Option& option) {
   // What stands behind an option is told by the name of its value.
   constexpr std::pair<std::string_view, Offer> offers[] = {{"FILE", Offer::files},
@@ -72,7 +79,7 @@ Parameter make_parameter(CLI::Option& option) {
   p.value = value_name(option);
   for (const auto& [value, offer] : offers)
     if (p.value == value) p.offer = offer;
-  p.choices = p.value == "KIND" ? kinds() : choices_of(option);
+  p.choices = p.value == "KIND" ? kinds() : p.value == "ID" ? rule_ids() : choices_of(option);
   if (!p.choices.empty()) p.offer = Offer::choices;
   return p;
 }
@@ -170,8 +177,8 @@ std::string bash_script(const std::vector<Command>& commands) {
                        option_names(commands[i]));
   out += fmt::format("    ' '*) COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", command_names(commands));
   for (const Command& command : commands)
-    for (const Parameter& p : command.parameters)
-      if (p.positional) out += fmt::format("    '{} '*) {} ;;\n", command.name, bash_offer(p));
+    for (const Parameter& p : command.parameters)  // ;;& goes on to the next argument's offer
+      if (p.positional) out += fmt::format("    '{} '*) {} ;;&\n", command.name, bash_offer(p));
   out += "  esac\n}\n\ncomplete -F _rdmascope rdmascope\n";
   return out;
 }
@@ -358,6 +365,9 @@ struct Example {
 constexpr Example examples[] = {
     {"One line per packet, packed or not:", "rdmascope read capture.pcap.zst"},
     {"Every field of the third packet:", "rdmascope read capture.pcap -V -Y 'frame.number == 3'"},
+    {"What went wrong on each connection, and which rule was broken:", "rdmascope check capture.pcap"},
+    {"What that rule means and where to look next:", "rdmascope rules Q-06"},
+    {"How long messages took, as percentiles:", "rdmascope stats capture.pcap latency"},
     {"Packets that were damaged on the way, by their invariant CRC:",
      "rdmascope read capture.pcap -Y 'infiniband.invariant.crc.status == \"Bad\"'"},
     {"Negative acknowledgements as a table for a spreadsheet:",
