@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "dissect/opcodes.h"
 
@@ -95,35 +96,33 @@ std::size_t utf8_length(std::string_view s, std::size_t at) {
   return length;
 }
 
-struct Titles {
-  char text[256][48];
-  std::uint8_t length[256];
-};
-
 // Words stay upper case when they are names: RC, RDMA, CNP.
-constexpr Titles titles = [] {
+std::array<std::string, 256> make_titles() {
   constexpr std::string_view upper[] = {"RC", "UC", "RD", "UD", "XRC", "RDMA", "CNP"};
-  Titles t{};
+  std::array<std::string, 256> titles;
   for (unsigned code = 0; code < 256; ++code) {
-    const auto put = [&t, code](char c) { t.text[code][t.length[code]++] = c; };
-    std::string_view left = opcodes[code].name;
-    if (left.empty()) {
-      for (char c : std::string_view(code >= 0xc0 ? "Vendor opcode 0x" : "Unknown opcode 0x")) put(c);
-      put(hex_digits[code >> 4]);
-      put(hex_digits[code & 15]);
+    std::string& t = titles[code];
+    if (opcodes[code].name.empty()) {
+      t = code >= 0xc0 ? "Vendor opcode 0x" : "Unknown opcode 0x";
+      t += hex_digits[code >> 4];
+      t += hex_digits[code & 15];
+      continue;
     }
+    std::string_view left = opcodes[code].name;
     while (!left.empty()) {
       const std::size_t end = std::min(left.find('_'), left.size());
       const std::string_view word = left.substr(0, end);
       left.remove_prefix(std::min(end + 1, left.size()));
-      if (t.length[code] > 0) put(' ');
+      if (!t.empty()) t += ' ';
       const bool keep = std::find(std::begin(upper), std::end(upper), word) != std::end(upper);
       for (std::size_t i = 0; i < word.size(); ++i)
-        put(keep || i == 0 ? word[i] : static_cast<char>(word[i] - 'A' + 'a'));
+        t += keep || i == 0 ? word[i] : static_cast<char>(word[i] - 'A' + 'a');
     }
   }
-  return t;
-}();
+  return titles;
+}
+
+const std::array<std::string, 256> titles = make_titles();  // made before main(): no test for each packet
 
 }  // namespace
 
@@ -289,6 +288,6 @@ void put_value(Text& out, const Field& field, const Value& value) {
   }
 }
 
-std::string_view opcode_title(std::uint8_t opcode) { return {titles.text[opcode], titles.length[opcode]}; }
+std::string_view opcode_title(std::uint8_t opcode) { return titles[opcode]; }
 
 }  // namespace rdmascope::dissect
