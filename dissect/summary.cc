@@ -140,9 +140,13 @@ void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
     facts.hex("original ", View<Atomicacketh>(p).get<"origremdt">());
   } else if (h == &header<Mad>) {
     const View<Mad> mad(p);
-    facts.name(mad_classes, mad.get<"mgmtclass">(), "class ", 2);
-    facts.name(mad_methods, mad.get<"method">(), "method ", 2);
-    facts.hex("attribute ", mad.get<"attributeid">(), 4);
+    if (is_cm_message(p)) {
+      facts.name(cm_attributes, mad.get<"attributeid">(), "CM attribute ", 4);
+    } else {
+      facts.name(mad_classes, mad.get<"mgmtclass">(), "class ", 2);
+      facts.name(mad_methods, mad.get<"method">(), "method ", 2);
+      facts.hex("attribute ", mad.get<"attributeid">(), 4);
+    }
     facts.hex("TID ", mad.get<"transactionid">());
   } else if (h == &header<Ipoib>) {
     facts.name(ethertypes, View<Ipoib>(p).get<"type">(), "EtherType ", 4);
