@@ -94,6 +94,7 @@ struct Message {
   bool has_immediate = false;
   bool has_reth = false;
   bool length_known = true;  // READ: how many PSNs it takes is known
+  bool maybe_rest = false;   // READ: perhaps the retry of an earlier one that the capture lacks
   std::uint32_t first_psn = 0;
   std::uint32_t psns = 0;  // PSNs taken so far; READ: its response packets
   std::uint32_t r_key = 0, dma_length = 0, immediate = 0;
@@ -136,6 +137,7 @@ struct DataRequest {
   std::uint64_t original_data = 0;  // an atomic's first answer
   std::uint64_t frame;
   Operation operation;
+  bool length_known = true;     // psns is exact
   bool answered = false;        // its last response was seen
   bool resent = false;          // it was asked again
   bool asked_too_much = false;  // a retry asked for what the request does not cover
@@ -147,8 +149,20 @@ struct Gap {
   std::uint64_t frame;  // of the packet behind it
   std::int64_t time_ns;
   bool naked = false;                  // the responder missed them, too: lost on the wire
+  bool tight = false;                  // by IP identification no packet of the sender is missing before it
   bool in_message = false;             // packets of a message that was seen in part must be among them
   Operation behind = Operation::send;  // what was sent before it
+};
+
+// What an MSN says is certain only if the capture has all requests the responder had got by then. The next request
+// tells: it stands behind the last one, or there was something between.
+struct MsnDoubt {
+  bool any = false, too_high = false;
+  std::uint32_t low = 0;  // Flow::msn_low by this MSN
+  std::uint32_t most = 0, msn = 0;
+  std::uint64_t frame = 0;
+  std::int64_t time_ns = 0;
+  bool repeated = false;
 };
 
 struct PendingNak {
@@ -158,6 +172,7 @@ struct PendingNak {
   std::uint32_t psn = 0;
   std::uint64_t frame = 0;
   std::int64_t time_ns = 0;
+  std::optional<std::uint16_t> ip_id;
 };
 
 struct Flow {
@@ -171,10 +186,12 @@ struct Flow {
   std::uint32_t message_count = 0;
   std::int64_t last_request_ns = 0, last_progress_ns = 0;
   std::uint64_t last_request_frame = 0;
-  bool last_asked = false;   // the last packet wants an answer: AckReq, or READ or atomic
-  Queue<Message> messages;   // oldest first
-  Queue<SentPacket> sent;    // by PSN
-  Queue<DataRequest> asked;  // by PSN
+  bool last_was_tight = false;  // no packet of the sender is missing before it
+  bool last_was_new = false;    // and not sent again
+  bool last_asked = false;      // the last packet wants an answer: AckReq, or READ or atomic
+  Queue<Message> messages;      // oldest first
+  Queue<SentPacket> sent;       // by PSN
+  Queue<DataRequest> asked;     // by PSN
   Queue<Gap> gaps;
 
   // Responses.
@@ -186,8 +203,13 @@ struct Flow {
   std::uint64_t last_response_frame = 0;
   std::int64_t last_response_ns = 0;
   std::optional<std::uint32_t> plain_acked_psn;  // highest PSN of a plain acknowledge
-  bool msn_known = false;                        // MSN minus message index lies in [msn_low, msn_high], modulo 2^24
+  // MSN minus message index lies in [msn_low, msn_high], modulo 2^24, as far as they are known.
+  bool msn_low_known = false, msn_high_known = false;
   std::uint32_t msn_low = 0, msn_high = 0;
+  std::uint32_t msn_from_psn = 0;                  // requests before are not counted the same way
+  std::uint32_t settled_low = 0, settled_msn = 0;  // the last doubt that was settled
+  std::uint8_t settled = 0;                        // so many in a row agree
+  MsnDoubt msn_doubt;
   PendingNak nak;     // the last one, until the requester reacts
   bool dead = false;  // fatal NAK: nothing new may be sent
   std::uint32_t dead_psn = 0;
@@ -199,6 +221,11 @@ struct Flow {
   bool answers_restart = false;  // the sender went back; responses on the way still continue the old run
   std::uint32_t holes = 0;
   std::int64_t hole_ns = 0;
+  // After a sequence NAK the sender resumed behind the PSN that was wanted.
+  std::optional<std::uint32_t> wanted_psn;
+  std::uint32_t resumed_psn = 0;
+  std::uint64_t resumed_frame = 0;
+  std::int64_t resumed_ns = 0;
   // An acknowledge that came before the responses of an earlier READ or atomic.
   std::optional<std::uint32_t> overtaken_psn;
   std::uint32_t overtaking_psn = 0;
@@ -206,6 +233,8 @@ struct Flow {
   std::int64_t overtaking_ns = 0;
   // A response ahead of every request seen, until requests show who is at fault.
   std::optional<std::uint32_t> ahead_psn;
+  std::uint32_t ahead_last_psn = 0;  // and of the last of them
+  bool ahead_is_ack = false;
   std::uint64_t ahead_frame = 0;
   std::int64_t ahead_ns = 0;
 
@@ -264,7 +293,7 @@ struct Connection {
   // Order of sending, where the sender's stack counts its IP packets: highest identification so far, and how many in a
   // row went up. A step back after many says that the packet was overtaken.
   std::array<std::uint16_t, 2> ip_id{};
-  std::array<std::uint8_t, 2> ip_id_run{};
+  std::array<std::uint8_t, 2> ip_id_run{}, ip_id_changes{};
   std::array<std::array<std::uint32_t, 8>, 2> recent{};  // fingerprints of each side's last packets
   std::array<std::uint8_t, 2> recent_at{};
   std::uint32_t twice = 0, cut = 0;  // frames captured twice; not kept whole

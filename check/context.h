@@ -55,9 +55,11 @@ struct RequestFacts {
   Message* message = nullptr;        // it belongs to
   bool partial_read = false;         // READ for the rest of an earlier READ
   const DataRequest* earlier_read = nullptr;
-  bool ends_message = false;   // and the whole of it was seen
-  bool inside_read = false;    // a PSN that belongs to an earlier READ's responses, and is no retry of it
-  bool reveals_ahead = false;  // a response acknowledged this PSN before it was sent
+  bool ends_message = false;               // and the whole of it was seen
+  bool inside_read = false;                // a PSN that belongs to an earlier READ's responses, and is no retry of it
+  bool reveals_ahead = false;              // a response acknowledged this PSN before it was sent
+  const MsnDoubt* msn_too_high = nullptr;  // an MSN before was, as this packet proves
+  bool came_late = false;                  // the PSN a NAK asked for, after the sender had resumed behind it
 };
 
 struct ResponseFacts {
@@ -79,8 +81,8 @@ struct ResponseFacts {
   std::uint32_t holes = 0;                     // READ and atomic responses passed over just before it
   std::optional<std::uint64_t> original_data;  // ATOMIC ACK: what the first one to this request said
   bool again = false;                          // a READ response that came before, and nothing was asked again
-  // MSN: allowed range when known.
-  bool msn_known = false;
+  // MSN: allowed range as far as it is known. More than that is certain at once for a NAK only: MsnDoubt.
+  bool msn_low_known = false, msn_high_known = false;
   std::uint32_t msn_low = 0, msn_high = 0;
   bool msn_decreases = false;
   std::uint32_t previous_msn = 0;
@@ -90,6 +92,7 @@ struct ResponseFacts {
   std::optional<std::uint32_t> superseded;  // plain acknowledge behind this one, which came before
   bool starves = false;                     // credits went down to none
   bool second_nak = false;                  // for a gap that was NAKed already
+  bool another_nak = false;                 // and surely not the same packet captured twice
   std::uint32_t previous_psn = 0;           // of the last response
   bool goes_back = false;                   // before the last response, and nothing was sent again
   // A READ or atomic answered after a later acknowledge had gone out, and without having been asked again.

@@ -76,6 +76,8 @@ class Follower {
   void read_response(Message& m, ResponseFacts& f);
   std::optional<std::uint32_t> completed_by(const ResponseFacts& f);
   void judge_msn(ResponseFacts& f);
+  void settle_msn(RequestFacts& f);
+  void forget_msn(std::uint32_t psn);
   void resolve_gaps(std::uint32_t psn, bool including, ResponseFacts* f);
   bool proves_skipped(const Gap& gap, ResponseFacts& f);
   void complete(Message& m, MessageState state);
@@ -89,6 +91,8 @@ class Follower {
   std::uint8_t requester_ = 0;
   // Of this packet, by its sender's count of IP packets.
   bool twice_ = false, late_ = false, order_known_ = false;
+  bool follows_directly_ = false;  // nothing of the sender is missing between its packet before and this one
+  std::optional<std::uint16_t> ip_id_;
 };
 
 // Where the packet stands in the order of sending. Most stacks number their IP packets; in a row that goes up by small
@@ -97,12 +101,13 @@ void Follower::note_order() {
   const auto ip = c_.packet.find<dissect::Ipv4>();
   if (!ip) return;
   const std::uint16_t id = static_cast<std::uint16_t>(ip->get<"id">());
+  ip_id_ = id;
   std::uint16_t& highest = connection_.ip_id[c_.side];
   std::uint8_t& run = connection_.ip_id_run[c_.side];
   const std::uint32_t mark = ((c_.psn << 8 | c_.opcode_byte) * 2654435761u ^ id * 40503u) | 1;
   auto& recent = connection_.recent[c_.side];
   constexpr std::uint8_t enough = 16;
-  if (run >= enough / 2 && std::find(recent.begin(), recent.end(), mark) != recent.end()) {
+  if (connection_.ip_id_changes[c_.side] >= 2 && std::find(recent.begin(), recent.end(), mark) != recent.end()) {
     twice_ = true;
     if (connection_.twice++ == 0) connection_.first_twice_frame = c_.packet.frame.number;
     return;
@@ -110,6 +115,8 @@ void Follower::note_order() {
   recent[connection_.recent_at[c_.side]++ % recent.size()] = mark;
   constexpr int small_step = 4096;
   const int step = static_cast<std::int16_t>(id - highest);
+  follows_directly_ = step == 1;
+  if (step != 0 && connection_.ip_id_changes[c_.side] < 255) ++connection_.ip_id_changes[c_.side];
   if (step < 0 && step > -small_step && run >= enough) {
     late_ = true;
     return;
@@ -181,23 +188,21 @@ void Follower::learn_pmtu(std::uint32_t bytes) {
   if (connection_.pmtu == 0 && is_legal_pmtu(bytes)) connection_.pmtu = bytes;
 }
 
-// A READ whose number of responses was unknown ends where the next request begins.
+// A READ whose number of responses is unknown ends before the next request begins; how much before, its responses tell.
 void Follower::learn_read_length(std::uint32_t next_psn) {
   if (flow_->messages.empty()) return;
   Message& m = flow_->messages.back();
-  if (m.length_known) return;
   const std::int32_t psns = psn_diff(next_psn, m.first_psn);
-  if (psns <= 0) return;
-  std::uint32_t fitting = 0;
-  for (std::uint32_t pmtu : legal_pmtu)
-    if (read_psns(m.dma_length, pmtu) == static_cast<std::uint32_t>(psns)) fitting = pmtu;
-  if (fitting == 0) return;
-  m.psns = static_cast<std::uint32_t>(psns);
-  m.length_known = true;
-  flow_->next_psn = flow_->cursor_psn = next_psn;
+  if (m.length_known || psns <= 0) return;
+  m.length_known = connection_.pmtu != 0;
+  m.psns = m.length_known ? read_psns(m.dma_length, connection_.pmtu) : static_cast<std::uint32_t>(psns);
+  if (!flow_->asked.empty() && flow_->asked.back().psn == m.first_psn) {
+    flow_->asked.back().psns = m.psns;
+    flow_->asked.back().length_known = m.length_known;
+  }
+  flow_->next_psn = flow_->cursor_psn = m.end_psn();
+  if (!m.length_known) forget_msn(next_psn);  // there may have been something between
   flow_->next_known = true;
-  if (!flow_->asked.empty() && flow_->asked.back().psn == m.first_psn) flow_->asked.back().psns = m.psns;
-  if (psns > 1) learn_pmtu(fitting);
 }
 
 void Follower::find_original(RequestFacts& f) {
@@ -267,13 +272,13 @@ void Follower::place(RequestFacts& f) {
     flow_->began_inside = c_.opcode.position == Position::middle || c_.opcode.position == Position::last;
     flow_->started = true;
     flow_->next_known = true;
-    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = c_.psn;
+    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = flow_->msn_from_psn = c_.psn;
     const std::optional<std::uint32_t> start = connection_.facts[requester_].start_psn;
     // The connection was seen being made: its first PSN is known. Far from it, the capture or the CM exchange lied.
     constexpr std::int32_t believable = 1 << 16;
     if (!start || psn_diff(c_.psn, *start) < 0 || psn_diff(c_.psn, *start) > believable) return;
-    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = *start;
-    flow_->msn_known = true;  // and a new queue pair counts from 0
+    flow_->first_psn = flow_->next_psn = flow_->cursor_psn = flow_->answer_psn = flow_->msn_from_psn = *start;
+    flow_->msn_low_known = flow_->msn_high_known = true;  // and a new queue pair counts from 0
   } else if (!flow_->next_known) {
     learn_read_length(c_.psn);
     if (!flow_->next_known && psn_diff(c_.psn, flow_->next_psn) >= 0) {  // still unknown: take it as it comes
@@ -316,6 +321,16 @@ void Follower::place(RequestFacts& f) {
     }
   }
   if (flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn) flow_->nak = {};
+  if (f.rewinds && f.back_by == BackBy::sequence_nak && psn_diff(c_.psn, f.cause.psn) > 0) {
+    flow_->wanted_psn = f.cause.psn;
+    flow_->resumed_psn = c_.psn;
+    flow_->resumed_frame = c_.packet.frame.number;
+    flow_->resumed_ns = c_.packet.frame.time_ns;
+  } else if (flow_->wanted_psn == c_.psn) {
+    f.came_late = true;
+  } else if (f.rewinds) {
+    flow_->wanted_psn.reset();
+  }
 }
 
 void Follower::read_reth(Message& m) const {
@@ -350,6 +365,7 @@ void Follower::begin_message(RequestFacts& f) {
   if (m.operation == Operation::read) {
     m.request_psns[0] = c_.psn;
     m.request_count = 1;
+    m.maybe_rest = f.order != Order::next;
     if (connection_.pmtu != 0 || m.dma_length <= legal_pmtu[0]) {
       f.psns = read_psns(m.dma_length, connection_.pmtu != 0 ? connection_.pmtu : legal_pmtu[0]);
     } else {
@@ -406,6 +422,7 @@ Message* Follower::split(Message& m, std::uint32_t at) {
     const std::int32_t to = std::min(psn_diff(psn_add(gap.first, gap.count), at), static_cast<std::int32_t>(rest.psns));
     if (to > from) rest.packets -= std::min(rest.packets, static_cast<std::uint32_t>(to - from));
   }
+  if (at == c_.psn) --rest.packets;  // this packet is out of the gap and not counted yet
   rest.has_first = false;
   rest.has_reth = false;
   m.psns -= rest.psns;
@@ -425,6 +442,7 @@ void Follower::adopt(RequestFacts& f) {
   const bool ends = position == Position::last || position == Position::only;
   const Operation operation = operation_of(c_.opcode_byte);
   const std::uint32_t next = psn_add(c_.psn, 1);
+  if (position == Position::first) learn_pmtu(c_.packet.payload_bytes);
   const auto takes = [operation](const Message* m) {
     return m && m->operation == operation && operation < Operation::read;
   };
@@ -448,6 +466,7 @@ void Follower::adopt(RequestFacts& f) {
     Message own;
     own.operation = operation;
     own.first_psn = own.next_response_psn = c_.psn;
+    own.maybe_rest = operation == Operation::read;
     own.first_frame = c_.packet.frame.number;
     own.start_ns = c_.packet.frame.time_ns;
     if (connection_.transport == dissect::Transport::uc) own.state = MessageState::unreliable;
@@ -514,7 +533,9 @@ void Follower::remember_asked(const RequestFacts& f) {
   d.psns = f.psns;
   d.frame = c_.packet.frame.number;
   d.operation = operation_of(c_.opcode_byte);
+  d.length_known = true;
   if (const Message* m = f.message) {
+    d.length_known = m->length_known;
     d.r_key = m->r_key;
     d.dma_length = m->dma_length;
     d.va = m->va;
@@ -532,17 +553,20 @@ void Follower::remember_asked(const RequestFacts& f) {
 void Follower::new_packet(RequestFacts& f) {
   const dissect::Packet& p = c_.packet;
   const bool starts = c_.opcode.position == Position::first || c_.opcode.position == Position::only;
+  if (flow_->ahead_psn && psn_diff(flow_->ahead_last_psn, flow_->next_psn) < 0) flow_->ahead_psn.reset();
+  settle_msn(f);
   if (f.order == Order::after_gap) {
     const std::uint32_t count = static_cast<std::uint32_t>(psn_diff(c_.psn, flow_->next_psn));
     flow_->gap_packets += count;
     if (flow_->gaps.size() == most_gaps) flow_->gaps.pop_front();
     Gap gap{flow_->next_psn, count, p.frame.number, p.frame.time_ns};
+    gap.tight = follows_directly_;
     gap.in_message = flow_->in_message || !starts;
     if (!flow_->sent.empty()) gap.behind = operation_of(flow_->sent.back().opcode);
     flow_->gaps.push_back(gap);
     if (flow_->ahead_psn) {  // acknowledged already
-      resolve_gaps(*flow_->ahead_psn, true, nullptr);
-      if (psn_diff(*flow_->ahead_psn, c_.psn) < 0) flow_->ahead_psn.reset();
+      resolve_gaps(flow_->ahead_last_psn, true, nullptr);
+      if (psn_diff(flow_->ahead_last_psn, c_.psn) < 0) flow_->ahead_psn.reset();
     }
   }
   Message* current = flow_->in_message && !flow_->messages.empty() ? &flow_->messages.back() : nullptr;
@@ -569,8 +593,10 @@ void Follower::new_packet(RequestFacts& f) {
   remember_sent();
   if (f.message->answered_by_response()) remember_asked(f);
 
+  // Is it certain that the capture did not miss an earlier copy of it?
   if (flow_->ahead_psn && psn_diff(*flow_->ahead_psn, c_.psn) >= 0 && psn_diff(*flow_->ahead_psn, flow_->next_psn) < 0)
-    f.reveals_ahead = true;
+    f.reveals_ahead = flow_->last_request_frame < flow_->ahead_frame && flow_->last_was_new &&
+                      (ip_id_ ? follows_directly_ : flow_->ahead_is_ack && flow_->nak.kind == PendingNak::Kind::none);
 }
 
 // A PSN seen before, or one that was passed over.
@@ -608,7 +634,7 @@ void Follower::repeated_packet(RequestFacts& f) {
       f.partial_read = is_read && c_.psn != asked->psn;
       f.inside_read = !is_read && asked->operation == Operation::read;
       const std::uint32_t offset = static_cast<std::uint32_t>(psn_diff(c_.psn, asked->psn));
-      if (is_read && offset + f.psns > asked->psns) asked->asked_too_much = true;
+      if (is_read && asked->length_known && offset + f.psns > asked->psns) asked->asked_too_much = true;
     }
     if (m && is_read && m->operation == Operation::read && !f.late) {
       if (m->request_count < m->request_psns.size())
@@ -654,6 +680,8 @@ void Follower::request() {
     repeated_packet(f);
   flow_->last_request_ns = c_.packet.frame.time_ns;
   flow_->last_request_frame = c_.packet.frame.number;
+  flow_->last_was_new = f.order == Order::first || f.order == Order::next || f.order == Order::after_gap;
+  flow_->last_was_tight = follows_directly_;
   flow_->last_asked = c_.bth.get<"a">() || operation_of(c_.opcode_byte) >= Operation::read;
   if (connection_.transport == dissect::Transport::uc) {  // nobody answers: done when sent
     while (flow_->messages.size() > (flow_->in_message ? 1u : 0u)) {
@@ -709,12 +737,16 @@ void Follower::retire() {
 bool Follower::proves_skipped(const Gap& gap, ResponseFacts& f) {
   if (gap.in_message) {
     const Message* m = message_at(gap.first);
+    // One packet cannot hide the end of one message and the beginning of the next.
     return m && m->operation == Operation::write && m->has_reth && m->has_last && m->dma_length > 0 &&
-           m->bytes >= m->dma_length;
+           m->bytes == m->dma_length && gap.count == 1 && m->psns == m->packets + 1;
   }
   const auto aeth = c_.packet.find<dissect::Aeth>();
   const std::optional<std::uint32_t> done = completed_by(f);
-  if (!aeth || !done || !flow_->msn_known) return false;
+  // A READ there may be the retry of one that the capture lacks, and does not count.
+  const Message* const behind = message_at(psn_add(gap.first, gap.count));
+  if (!aeth || !done || !flow_->msn_low_known || (!gap.tight && (!behind || behind->operation == Operation::read)))
+    return false;
   const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
   return psn_diff(msn, psn_add(flow_->msn_low, *done)) <= 0;
 }
@@ -731,7 +763,7 @@ void Follower::resolve_gaps(std::uint32_t psn, bool including, ResponseFacts* f)
     } else {
       if (flow_->missed_packets == 0) flow_->first_missed_frame = gap.frame;
       flow_->missed_packets += count;
-      flow_->msn_known = false;  // messages may be among them
+      forget_msn(psn_add(gap.first, gap.count));  // messages may be among them
     }
     gap.first = psn_add(gap.first, count);
     gap.count -= count;
@@ -827,8 +859,8 @@ void Follower::note_data(ResponseFacts& f) {
     flow_->overtaken_psn.reset();
   }
   if (f.kind == ResponseFacts::Kind::read && d->operation == Operation::read &&
-      psn_diff(c_.psn, flow_->answer_psn) < 0 && !d->resent && order_known_)
-    f.again = true;
+      psn_diff(c_.psn, flow_->answer_psn) < 0 && !d->resent)
+    f.again = follows_directly_ && c_.psn == flow_->last_response_psn;
   if (!d->answered && (f.kind == ResponseFacts::Kind::atomic_ack || c_.psn == psn_add(d->psn, d->psns - 1))) {
     d->answered = true;
     --flow_->outstanding;
@@ -845,14 +877,21 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
     std::uint32_t count = m.psns;
     if (!m.length_known) {
       if (position == Position::only || connection_.pmtu != 0) {
-        m.psns = count =
-            position == Position::only && connection_.pmtu == 0 ? 1 : read_psns(m.dma_length, connection_.pmtu);
-        m.length_known = true;
-        if (&m == &flow_->messages.back()) {
-          if (flow_->cursor_psn == flow_->next_psn) flow_->cursor_psn = m.end_psn();
-          flow_->next_psn = m.end_psn();
+        count = position == Position::only && connection_.pmtu == 0 ? 1 : read_psns(m.dma_length, connection_.pmtu);
+        if (&m == &flow_->messages.back() && !flow_->next_known) {
+          if (flow_->cursor_psn == flow_->next_psn) flow_->cursor_psn = psn_add(m.first_psn, count);
+          flow_->next_psn = psn_add(m.first_psn, count);
           flow_->next_known = true;
-          if (DataRequest* d = asked_at(m.first_psn)) d->psns = count;
+        } else if (count < m.psns) {
+          flow_->missed_packets += m.psns - count;  // there was something behind it
+          if (flow_->first_missed_frame == 0) flow_->first_missed_frame = c_.packet.frame.number;
+          forget_msn(psn_add(m.first_psn, m.psns));
+        }
+        m.psns = count;
+        m.length_known = true;
+        if (DataRequest* d = asked_at(m.first_psn)) {
+          d->psns = count;
+          d->length_known = true;
         }
       }
     }
@@ -867,7 +906,14 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
                                                : Position::middle;
         if (psn_diff(psn, m.request_psns[i]) < 0) continue;
         fits = wanted == position;
-        if (fits || !f.position_known) f.expected_position = wanted;
+        // Soft-RoCE answers a retry for the rest with Middle and Last.
+        if (starts && m.maybe_rest) fits = fits || position == (ends ? Position::last : Position::middle);
+        if (fits) {
+          f.expected_position = position;
+          f.position_known = true;
+          break;
+        }
+        if (!f.position_known) f.expected_position = wanted;
         f.position_known = true;
       }
       if (connection_.pmtu != 0 || count == 1) {
@@ -902,6 +948,43 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
   }
 }
 
+// Messages before that PSN are not counted the same way as those behind it.
+void Follower::forget_msn(std::uint32_t psn) {
+  flow_->msn_low_known = flow_->msn_high_known = false;
+  flow_->msn_doubt = {};
+  flow_->settled = 0;
+  if (psn_diff(psn, flow_->msn_from_psn) > 0) flow_->msn_from_psn = psn;
+}
+
+// A new request packet: has the capture all that were sent when the last responses were made?
+void Follower::settle_msn(RequestFacts& f) {
+  MsnDoubt& doubt = flow_->msn_doubt;
+  if (!doubt.any) return;
+  // Behind packets that were sent again, one that seems new may be sent again, too. So at once it is certain only if no
+  // packet of the sender is missing, here and before; else it takes several that agree: the count rises with the
+  // messages.
+  const bool goes_on = f.order == Order::next && !flow_->ahead_psn && flow_->last_was_new;
+  const bool tight = follows_directly_ && flow_->last_was_tight && flow_->last_request_frame < doubt.frame;
+  const bool prompt = c_.packet.frame.time_ns - flow_->last_request_ns < reaction_ns;
+  if (goes_on && (tight || (flow_->go_backs == 0 && prompt))) {
+    constexpr std::uint8_t enough = 2;
+    const bool agrees = flow_->settled > 0 && doubt.low == flow_->settled_low && doubt.msn != flow_->settled_msn;
+    flow_->settled = agrees ? static_cast<std::uint8_t>(std::min(flow_->settled + 1, 255)) : std::uint8_t{1};
+    flow_->settled_low = doubt.low;
+    flow_->settled_msn = doubt.msn;
+    const bool certain = flow_->settled >= enough;
+    if (doubt.too_high && (tight || certain)) {
+      facts_.doubt = doubt;
+      f.msn_too_high = &facts_.doubt;
+      forget_msn(c_.psn);
+    } else if (certain && !doubt.too_high && (!flow_->msn_low_known || psn_diff(doubt.low, flow_->msn_low) > 0)) {
+      flow_->msn_low = doubt.low;
+      flow_->msn_low_known = true;
+    }
+  }
+  doubt = {};
+}
+
 bool is_nak(ResponseFacts::Kind kind) {
   return kind == ResponseFacts::Kind::sequence_nak || kind == ResponseFacts::Kind::rnr_nak ||
          kind == ResponseFacts::Kind::fatal_nak;
@@ -920,7 +1003,8 @@ std::optional<std::uint32_t> Follower::completed_by(const ResponseFacts& f) {
     if (psn_diff(psn_add(last, 1), flow_->next_psn) >= 0) return flow_->message_count;
     return std::nullopt;
   }
-  if (psn_diff(last, messages.back().end_psn()) >= -1) return messages.back().index;
+  if (const Message& m = messages.back(); psn_diff(last, m.end_psn()) >= -1)
+    return m.index - (m.has_last || m.answered_by_response() ? 0 : 1);
   if (psn_add(last, 1) == messages[0].first_psn) return messages[0].index - 1;
   return std::nullopt;
 }
@@ -931,6 +1015,7 @@ void Follower::judge_msn(ResponseFacts& f) {
   const auto aeth = c_.packet.find<dissect::Aeth>();
   if (!aeth) return;
   const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
+  if (psn_diff(c_.psn, flow_->msn_from_psn) < 0) return;
   const std::optional<std::uint32_t> done = completed_by(f);
   // Messages received in full: all begun but the one in progress. A NAK stops everything from its PSN on.
   const std::uint32_t received = is_nak(f.kind) && done ? *done : flow_->message_count - (flow_->in_message ? 1 : 0);
@@ -938,24 +1023,29 @@ void Follower::judge_msn(ResponseFacts& f) {
   f.previous_msn = flow_->last_msn;
   f.msn_decreases = flow_->any_response && !f.late && f.order_known && psn_diff(msn, flow_->last_msn) < 0 &&
                     psn_diff(c_.psn, flow_->last_response_psn) >= 0;
-  if (flow_->msn_known) {
-    f.msn_known = true;
+  if (flow_->msn_low_known) {
+    f.msn_low_known = true;
     f.msn_low = psn_add(flow_->msn_low, at_least);
+  }
+  if (flow_->msn_high_known) {
+    f.msn_high_known = true;
     f.msn_high = psn_add(flow_->msn_high, received);
   }
+  const bool too_low = f.msn_low_known && psn_diff(msn, f.msn_low) < 0;
+  const bool too_high = f.msn_high_known && psn_diff(msn, f.msn_high) > 0;
   const std::uint32_t low = (msn - received) & psn_mask, high = (msn - at_least) & psn_mask;
-  if (!flow_->msn_known) {
-    flow_->msn_low = low;
+  if (!too_high && (!flow_->msn_high_known || psn_diff(high, flow_->msn_high) < 0)) {
     flow_->msn_high = high;
-    flow_->msn_known = true;
-  } else {
-    if (psn_diff(low, flow_->msn_low) > 0) flow_->msn_low = low;
-    if (psn_diff(high, flow_->msn_high) < 0) flow_->msn_high = high;
-    if (psn_diff(flow_->msn_high, flow_->msn_low) < 0) {  // contradiction: said once, then start anew
-      flow_->msn_low = low;
-      flow_->msn_high = high;
-    }
+    flow_->msn_high_known = true;
   }
+  if (!flow_->ahead_psn && !flow_->msn_doubt.too_high) {
+    MsnDoubt& doubt = flow_->msn_doubt;
+    if (too_high || !doubt.any || psn_diff(low, doubt.low) > 0)
+      doubt = {
+          true,      too_high && !is_nak(f.kind), low, f.msn_high, msn, c_.packet.frame.number, c_.packet.frame.time_ns,
+          f.repeated};
+  }
+  if (too_low || (too_high && is_nak(f.kind))) forget_msn(flow_->next_psn);  // said once; then start anew
   if (!f.late) flow_->last_msn = msn;
 }
 
@@ -1010,9 +1100,17 @@ void Follower::response() {
   // A sequence NAK names the PSN wanted next, which may be just behind what was sent.
   const std::int32_t beyond = psn_diff(c_.psn, flow_->next_psn);
   f.ahead = flow_->next_known && (nak ? beyond > 0 : beyond >= 0);
+  if (!flow_->next_known && f.message && f.kind == ResponseFacts::Kind::read &&
+      (c_.opcode.position == Position::first || c_.opcode.position == Position::only)) {
+    // Behind a READ of unknown length: it begins the answer to a request that is not there yet.
+    const auto begin = f.message->request_psns.begin();
+    f.ahead = std::find(begin, begin + f.message->request_count, c_.psn) == begin + f.message->request_count;
+  }
   if (f.ahead) {
+    if (!flow_->ahead_psn || psn_diff(c_.psn, flow_->ahead_last_psn) > 0) flow_->ahead_last_psn = c_.psn;
     if (!flow_->ahead_psn && !f.late) {
       flow_->ahead_psn = c_.psn;
+      flow_->ahead_is_ack = f.kind == ResponseFacts::Kind::ack;
       flow_->ahead_frame = p.frame.number;
       flow_->ahead_ns = now;
     }
@@ -1059,6 +1157,8 @@ void Follower::response() {
       ++flow_->seq_naks;
       acknowledge_before(c_.psn, false);
       f.second_nak = !f.late && flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn;
+      f.another_nak =
+          f.second_nak && (ip_id_ ? ip_id_ != flow_->nak.ip_id : now - flow_->nak.time_ns > shortest_timer_ns);
       if (Gap* gap = gap_at(c_.psn)) {
         gap->naked = true;
       } else if (!f.second_nak && !f.late && ((c_.psn - flow_->skip_psn) & psn_mask) >= flow_->skip_psns) {
@@ -1067,14 +1167,14 @@ void Follower::response() {
         if (flow_->first_lost_frame == 0) flow_->first_lost_frame = p.frame.number;
       }
       if (f.message) ++f.message->seq_naks;
-      if (!f.late) flow_->nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, now};
+      if (!f.late) flow_->nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, now, ip_id_};
       break;
     case ResponseFacts::Kind::rnr_nak:
       ++flow_->rnr_naks;
       acknowledge_before(c_.psn, false);
       if (f.message) ++f.message->rnr_naks;
       if (flow_->rnr_in_row++ == 0) flow_->rnr_start_ns = now;
-      if (!f.late) flow_->nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, now};
+      if (!f.late) flow_->nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, now, ip_id_};
       break;
     case ResponseFacts::Kind::fatal_nak:
       ++flow_->fatal_naks;
@@ -1083,7 +1183,7 @@ void Follower::response() {
         f.message->nak_code = syndrome;
         complete(*f.message, MessageState::naked);
       }
-      flow_->nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, now};
+      flow_->nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, now, ip_id_};
       if (!flow_->dead) {
         flow_->dead = true;
         flow_->dead_psn = c_.psn;
@@ -1101,7 +1201,8 @@ void Follower::response() {
   if (!flow_->has_acked || psn_diff(covered, flow_->acked_psn) > 0) {
     flow_->acked_psn = covered;
     flow_->last_progress_ns = now;
-    flow_->rnr_in_row = f.kind == ResponseFacts::Kind::rnr_nak ? 1 : 0;  // another request
+    if (flow_->wanted_psn && psn_diff(covered, *flow_->wanted_psn) >= 0) flow_->wanted_psn.reset();  // it arrived
+    flow_->rnr_in_row = f.kind == ResponseFacts::Kind::rnr_nak ? 1 : 0;                              // another request
     flow_->rnr_start_ns = now;
   }
   flow_->has_acked = flow_->any_response = true;

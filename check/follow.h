@@ -12,6 +12,7 @@ struct Facts {
   ResponseFacts response;
   SentPacket original;  // RequestFacts::original points here
   DataRequest earlier;  // and earlier_read here
+  MsnDoubt doubt;       // and msn_doubt
 };
 
 // A message that left its flow's queue: answered, or given up.

@@ -15,9 +15,10 @@ void end(Connection& c, Findings& out) {
                  fmt::format("{} acknowledged that {} not in the capture, the first before frame {}",
                              count(flow.missed_packets, "PSN"), flow.missed_packets == 1 ? "is" : "are",
                              flow.first_missed_frame));
-    if (flow.ahead_psn)
-      out.say_of(h_missed.info, c, side, flow.ahead_frame, flow.ahead_ns,
-                 fmt::format("a response names PSN {}, and no request in the capture goes that far", *flow.ahead_psn));
+    if (flow.ahead_psn && psn_diff(flow.ahead_last_psn, flow.next_psn) >= 0)
+      out.say_of(
+          h_missed.info, c, side, flow.ahead_frame, flow.ahead_ns,
+          fmt::format("a response names PSN {}, and no request in the capture goes that far", flow.ahead_last_psn));
   }
 }
 

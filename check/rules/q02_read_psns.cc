@@ -17,7 +17,7 @@ void packet(const Context& c, Findings& out) {
   }
   const RequestFacts& f = *c.request;
   const DataRequest* const read = f.earlier_read;
-  if (!read || read->operation != Operation::read || f.late || c.psn == read->psn) return;
+  if (!read || read->operation != Operation::read || !read->length_known || f.late || c.psn == read->psn) return;
   const std::uint32_t next = psn_add(read->psn, read->psns);
   if (f.inside_read) {
     out.mismatch(q02_read_psns.info, c, "infiniband.bth.psn", next, c.psn,
@@ -26,7 +26,7 @@ void packet(const Context& c, Findings& out) {
   }
   // A READ inside a READ is a retry of its rest. Out of the blue and for other memory it is a new one at a wrong PSN.
   const auto reth = c.packet.find<dissect::Reth>();
-  if (!f.partial_read || !f.rewinds || f.back_by != BackBy::unknown || !reth) return;
+  if (!f.partial_read || !f.rewinds || f.back_by != BackBy::unknown || !reth || c.connection.pmtu == 0) return;
   const std::uint64_t offset =
       std::uint64_t{static_cast<std::uint32_t>(psn_diff(c.psn, read->psn))} * c.connection.pmtu;
   if (reth->get<"va">() == read->va + offset) return;

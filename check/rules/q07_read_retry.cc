@@ -11,7 +11,9 @@ void packet(const Context& c, Findings& out) {
   const RequestFacts& f = *c.request;
   const DataRequest* const read = f.earlier_read;
   const auto reth = c.packet.find<dissect::Reth>();
-  if (!read || read->operation != Operation::read || operation_of(c.opcode_byte) != Operation::read || !reth) return;
+  if (!read || !read->length_known || read->operation != Operation::read ||
+      operation_of(c.opcode_byte) != Operation::read || !reth)
+    return;
   const std::uint64_t offset =
       std::uint64_t{static_cast<std::uint32_t>(psn_diff(c.psn, read->psn))} * c.connection.pmtu;
   if (offset == 0 && f.partial_read) return;  // path MTU not known

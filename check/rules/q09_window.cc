@@ -13,7 +13,9 @@ void packet(const Context& c, Findings& out) {
   if (f.order != Order::next || !c.connection.reliable() || c.flow->response_packets == 0) return;
   const std::uint32_t oldest = c.flow->has_acked ? psn_add(c.flow->acked_psn, 1) : c.flow->first_psn;
   const std::uint32_t ahead = (c.psn - oldest) & psn_mask;
-  if (ahead + f.psns <= most) return;
+  constexpr std::int32_t in_capture_order = 1 << 16;  // nearer behind: acknowledged before it was captured
+  const std::int32_t behind = psn_diff(oldest, c.psn);
+  if (ahead + f.psns <= most || (behind > 0 && behind < in_capture_order)) return;
   out.mismatch(q09_window.info, c, "infiniband.bth.psn", psn_add(oldest, most - 1), psn_add(c.psn, f.psns - 1),
                fmt::format("{} PSNs from {} on are outstanding", ahead + f.psns, oldest));
 }

@@ -8,14 +8,16 @@ namespace rdmascope::check {
 namespace {
 
 void packet(const Context& c, Findings& out) {
-  const RequestFacts& f = *c.request;
-  if (!f.rewinds || f.back_by != BackBy::sequence_nak || psn_diff(c.psn, f.cause.psn) <= 0) return;
-  // Were packets lost before the capture point, the one that is wanted may have been lost there once more. Damaged ones
-  // are in the capture.
-  const bool certain = c.flow->gap_packets <= c.connection.bad_icrc[c.side] && c.flow->resend_skips == 0;
-  if (!certain) return;
-  out.mismatch(q10_resume.info, c, "infiniband.bth.psn", f.cause.psn, c.psn,
-               fmt::format("the NAK in frame {} asks for PSN {}", f.cause.frame, f.cause.psn));
+  Flow& flow = *c.flow;
+  if (!c.request->came_late) return;
+  const std::uint32_t wanted = *flow.wanted_psn;
+  flow.wanted_psn.reset();
+  // Were packets lost or damaged before the capture point, the one that was wanted may have been lost there once more.
+  if (flow.gap_packets > 0 || flow.resend_skips > 0 || c.connection.bad_icrc[c.side] > 0) return;
+  mismatch_at(out, q10_resume.info, c.connection, c.side, flow.resumed_frame, flow.resumed_ns, "infiniband.bth.psn",
+              wanted, flow.resumed_psn,
+              fmt::format("a NAK asked for PSN {}, which was sent {} later, in frame {}", wanted,
+                          duration(c.packet.frame.time_ns - flow.resumed_ns), c.packet.frame.number));
 }
 
 }  // namespace
@@ -28,8 +30,8 @@ const Rule q10_resume{
          R"(NAK PSN Sequence Error names the PSN the responder expects. Everything from there on was discarded and must be sent
 again, beginning with exactly that packet; a requester that begins later never gets an answer but further timeouts.
 
-Judged only when all packets of the requester were captured so far: otherwise the packet may have been sent, and lost
-before the capture point.
+Reported when the PSN that was asked for comes later than others, and all packets of the requester were captured so far:
+otherwise it may have been sent in time, and lost before the capture point.
 
 Usual causes: a requester that resumes at the PSN behind the NAK, as if it were an acknowledge.
 

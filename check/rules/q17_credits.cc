@@ -16,7 +16,7 @@ void packet(const Context& c, Findings& out) {
   const bool immediate_write =
       operation_of(c.opcode_byte) == Operation::write && (c.opcode.extensions & dissect::ext_immdt);
   if (!begins_send && !immediate_write) return;
-  if (flow.credit_code >= dissect::no_credit_limit || !flow.any_response || !flow.msn_known) return;
+  if (flow.credit_code >= dissect::no_credit_limit || !flow.any_response || !flow.msn_low_known) return;
   // Counted from 1: this message, and the last one the responder has a buffer for.
   const std::uint32_t number = psn_add(flow.msn_low, f.message->index);
   const std::uint32_t limit = psn_add(flow.last_msn, dissect::credits_by_code[flow.credit_code]);

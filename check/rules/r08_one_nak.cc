@@ -8,7 +8,7 @@ namespace {
 
 void packet(const Context& c, Findings& out) {
   const ResponseFacts& f = *c.response;
-  if (f.kind != ResponseFacts::Kind::sequence_nak || !f.second_nak || f.ahead) return;
+  if (f.kind != ResponseFacts::Kind::sequence_nak || !f.another_nak || f.ahead) return;
   out.say(r08_one_nak.info, c, fmt::format("PSN {} was asked for already and has not been sent since", c.psn));
 }
 

@@ -14,7 +14,7 @@ void packet(const Context& c, Findings& out) {
   if (f.kind == ResponseFacts::Kind::fatal_nak) {
     const auto aeth = c.packet.find<dissect::Aeth>();
     const std::uint32_t msn = aeth ? static_cast<std::uint32_t>(aeth->get<"msn">()) : 0;
-    if (aeth && f.msn_known && psn_diff(msn, f.msn_high) > 0)
+    if (aeth && f.msn_high_known && psn_diff(msn, f.msn_high) > 0)
       out.mismatch(r10_fatal_nak.info, c, "infiniband.aeth.msn", f.msn_high, msn, "counts the request that failed");
   } else if (f.order_known && psn_diff(c.psn, flow.dead_psn) >= 0) {
     out.say(r10_fatal_nak.info, c,

@@ -43,7 +43,7 @@ void packet(const Context& c, Findings& out) {
   }
   if (!wanted) return;
   out.mismatch(r16_answer_kind.info, c, "infiniband.bth.opcode", opcode, c.opcode_byte,
-               fmt::format("the {} of frame {} is answered with {}", request, frame, wanted));
+               fmt::format("the {} of frame {} wants {}", request, frame, wanted));
 }
 
 }  // namespace

@@ -8,16 +8,23 @@ namespace rdmascope::check {
 namespace {
 
 void packet(const Context& c, Findings& out) {
+  if (c.request) {
+    if (const MsnDoubt* d = c.request->msn_too_high)
+      mismatch_at(
+          out, r17_msn.info, c.connection, c.side ^ 1, d->frame, d->time_ns, "infiniband.aeth.msn", d->most, d->msn,
+          d->repeated ? "more than the messages received; duplicates do not count" : "more than the messages received");
+    return;
+  }
   const ResponseFacts& f = *c.response;
   const auto aeth = c.packet.find<dissect::Aeth>();
-  if (!f.judged || f.ahead || !f.msn_known || !aeth) return;
+  if (!f.judged || f.ahead || !aeth) return;
   const std::uint32_t msn = static_cast<std::uint32_t>(aeth->get<"msn">());
-  if (psn_diff(msn, f.msn_low) < 0)
+  if (f.msn_low_known && psn_diff(msn, f.msn_low) < 0)
     out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.msn_low, msn, "fewer than the messages acknowledged");
-  else if (psn_diff(msn, f.msn_high) > 0 && f.kind != ResponseFacts::Kind::fatal_nak)  // R-10
-    out.mismatch(
-        r17_msn.info, c, "infiniband.aeth.msn", f.msn_high, msn,
-        f.repeated ? "more than the messages received; duplicates do not count" : "more than the messages received");
+  else if (f.msn_high_known && psn_diff(msn, f.msn_high) > 0 && is_nak(f) &&
+           f.kind != ResponseFacts::Kind::fatal_nak)  // R-10
+    out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.msn_high, msn,
+                 "a NAK counts what is complete before its PSN");
   else if (f.msn_decreases)
     out.mismatch(r17_msn.info, c, "infiniband.aeth.msn", f.previous_msn, msn, "less than in the response before");
 }
@@ -35,13 +42,13 @@ count with their last packet, READs when they are accepted, duplicates not at al
 failing message. The requester uses it for flow control and, in some devices, for completion.
 
 The count before the capture is not known; it is worked out from the first responses. Responses that were overtaken on
-their way are judged by their PSN only.
+their way are judged by their PSN only. Too high a count is reported when the next request shows that the capture lacks none.
 
 Usual causes: a responder that counts packets, counts duplicates, or counts a READ when it ends instead of when it is
 accepted.
 
 Look next at: the messages acknowledged by this packet, and whether one of them was sent twice.)"},
-    on_response,
+    on_request | on_response,
     packet};
 
 }  // namespace rdmascope::check
