@@ -47,7 +47,8 @@ MUTANTS = [
     m("L-09", READ,
       [{"frame": 3, "field": "infiniband.reth.dmalen", "value": 0},
        {"frame": 4, "bytes": lambda b: b"\x11" + b[1:16]}],
-      [{"frame": 4, "field": "infiniband.bth.opcode", "expected": 0x10, "actual": 0x11}]),
+      [{"frame": 4, "field": "infiniband.bth.opcode", "expected": 0x10, "actual": 0x11}],
+      also={"R-16": "a plain acknowledge answers no READ of any length"}),
     field("L-09", WRITE, 3, "infiniband.reth.dmalen", 0, also={"L-04": SAME_PAYLOAD}),
 
     shape("L-10", UD, 3, with_bytes(bytes(3100)), PAYLOAD, 4096, 4100),
