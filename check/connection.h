@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ class Queue {
     if (++head_ == items_.size()) {
       items_.clear();
       head_ = 0;
-    } else if (head_ >= 16 && head_ * 2 >= items_.size()) {
+    } else if (head_ >= 4 && head_ * 2 >= items_.size()) {
       items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_));
       head_ = 0;
     }
@@ -175,50 +176,14 @@ struct PendingNak {
   std::optional<std::uint16_t> ip_id;
 };
 
-struct Flow {
-  // Requests.
-  bool started = false;
-  bool next_known = false;       // false: behind a READ whose number of responses is not known
-  bool in_message = false;       // messages.back() waits for its Middle or Last
-  std::uint32_t first_psn = 0;   // of the flow in this capture
-  std::uint32_t next_psn = 0;    // of the next new request packet
-  std::uint32_t cursor_psn = 0;  // where the next packet stands if the sender goes on as it does, new or repeating
-  std::uint32_t message_count = 0;
-  std::int64_t last_request_ns = 0, last_progress_ns = 0;
-  std::uint64_t last_request_frame = 0;
-  bool last_was_tight = false;  // no packet of the sender is missing before it
-  bool last_was_new = false;    // and not sent again
-  bool last_asked = false;      // the last packet wants an answer: AckReq, or READ or atomic
-  Queue<Message> messages;      // oldest first
-  Queue<SentPacket> sent;       // by PSN
-  Queue<DataRequest> asked;     // by PSN
+// What a flow needs only when something goes wrong; most never do.
+struct Trouble {
   Queue<Gap> gaps;
-
-  // Responses.
-  bool any_response = false;
-  bool has_acked = false;
-  bool began_inside = false;    // its first packet continues a message
-  std::uint32_t acked_psn = 0;  // highest PSN a response was about
-  std::uint32_t last_msn = 0, last_response_psn = 0;
-  std::uint64_t last_response_frame = 0;
-  std::int64_t last_response_ns = 0;
-  std::optional<std::uint32_t> plain_acked_psn;  // highest PSN of a plain acknowledge
-  // MSN minus message index lies in [msn_low, msn_high], modulo 2^24, as far as they are known.
-  bool msn_low_known = false, msn_high_known = false;
-  std::uint32_t msn_low = 0, msn_high = 0;
-  std::uint32_t msn_from_psn = 0;                  // requests before are not counted the same way
-  std::uint32_t settled_low = 0, settled_msn = 0;  // the last doubt that was settled
-  std::uint8_t settled = 0;                        // so many in a row agree
-  MsnDoubt msn_doubt;
   PendingNak nak;     // the last one, until the requester reacts
   bool dead = false;  // fatal NAK: nothing new may be sent
   std::uint32_t dead_psn = 0;
   std::int64_t dead_ns = 0;
-  std::uint8_t credit_code = 31;
-  // Where the next response stands if they come one after the other; responses passed over since the sender last went
-  // back, and when that was seen: to the requester an implied NAK.
-  std::uint32_t answer_psn = 0;
-  bool answers_restart = false;  // the sender went back; responses on the way still continue the old run
+  // Responses passed over since the sender last went back, and when that was seen: to the requester an implied NAK.
   std::uint32_t holes = 0;
   std::int64_t hole_ns = 0;
   // After a sequence NAK the sender resumed behind the PSN that was wanted.
@@ -237,12 +202,6 @@ struct Flow {
   bool ahead_is_ack = false;
   std::uint64_t ahead_frame = 0;
   std::int64_t ahead_ns = 0;
-
-  // Counts for tables.
-  std::uint64_t request_packets = 0, request_bytes = 0, response_packets = 0, response_bytes = 0;
-  std::uint64_t completed = 0;
-  std::uint32_t retransmitted = 0, gap_packets = 0, missed_packets = 0, seq_naks = 0, rnr_naks = 0, fatal_naks = 0;
-  std::uint32_t timeouts = 0, reordered = 0;
   std::uint64_t first_missed_frame = 0, first_lost_frame = 0;
   std::uint32_t go_backs = 0, resend_skips = 0;          // the sender went back; PSNs it passed over then
   std::uint32_t skip_psn = 0, skip_psns = 0;             // the last of these
@@ -251,8 +210,72 @@ struct Flow {
   std::uint32_t timeouts_in_row = 0;                     // with no response between
   std::uint32_t rnr_in_row = 0;                          // RNR NAKs for one request, since
   std::int64_t rnr_start_ns = 0;
+  std::uint32_t starved = 0;  // times the credits went down to none
+};
+
+// One object made when it is first written to; until then it reads as new.
+template <class T>
+class Rare {
+ public:
+  explicit operator bool() const { return object_ != nullptr; }
+  const T* operator->() const { return object_ ? object_.get() : &nothing_; }
+  T& write() {
+    if (!object_) object_ = std::make_unique<T>();
+    return *object_;
+  }
+
+ private:
+  static inline const T nothing_{};
+  std::unique_ptr<T> object_;
+};
+
+struct Flow {
+  // Requests.
+  bool started = false;
+  bool next_known = false;       // false: behind a READ whose number of responses is not known
+  bool in_message = false;       // messages.back() waits for its Middle or Last
+  std::uint32_t first_psn = 0;   // of the flow in this capture
+  std::uint32_t next_psn = 0;    // of the next new request packet
+  std::uint32_t cursor_psn = 0;  // where the next packet stands if the sender goes on as it does, new or repeating
+  std::uint32_t message_count = 0;
+  std::int64_t last_request_ns = 0, last_progress_ns = 0;
+  std::uint64_t last_request_frame = 0;
+  bool last_was_tight = false;  // no packet of the sender is missing before it
+  bool last_was_new = false;    // and not sent again
+  bool last_asked = false;      // the last packet wants an answer: AckReq, or READ or atomic
+  Queue<Message> messages;      // oldest first
+  Queue<SentPacket> sent;       // by PSN
+  Queue<DataRequest> asked;     // by PSN
+
+  // Responses.
+  bool any_response = false;
+  bool has_acked = false;
+  bool began_inside = false;    // its first packet continues a message
+  std::uint32_t acked_psn = 0;  // highest PSN a response was about
+  std::uint32_t last_msn = 0, last_response_psn = 0;
+  std::uint64_t last_response_frame = 0;
+  std::int64_t last_response_ns = 0;
+  std::optional<std::uint32_t> plain_acked_psn;  // highest PSN of a plain acknowledge
+  // MSN minus message index lies in [msn_low, msn_high], modulo 2^24, as far as they are known.
+  bool msn_low_known = false, msn_high_known = false;
+  std::uint32_t msn_low = 0, msn_high = 0;
+  std::uint32_t msn_from_psn = 0;                  // requests before are not counted the same way
+  std::uint32_t settled_low = 0, settled_msn = 0;  // the last doubt that was settled
+  std::uint8_t settled = 0;                        // so many in a row agree
+  MsnDoubt msn_doubt;
+  std::uint8_t credit_code = 31;
+  // Where the next response stands if they come one after the other.
+  std::uint32_t answer_psn = 0;
+  bool answers_restart = false;  // the sender went back; responses on the way still continue the old run
+
+  Rare<Trouble> trouble;
+
+  // Counts for tables.
+  std::uint64_t request_packets = 0, request_bytes = 0, response_packets = 0, response_bytes = 0;
+  std::uint64_t completed = 0;
+  std::uint32_t retransmitted = 0, gap_packets = 0, missed_packets = 0, seq_naks = 0, rnr_naks = 0, fatal_naks = 0;
+  std::uint32_t timeouts = 0, reordered = 0;
   std::uint32_t outstanding = 0, most_outstanding = 0;  // READs and atomics not answered
-  std::uint32_t starved = 0;                            // times the credits went down to none
   std::uint32_t waits = 0;
   std::int64_t usual_wait_ns = 0;  // from request to answer: moving average of so many
 };

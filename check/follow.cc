@@ -15,7 +15,7 @@ using dissect::View;
 // Bounds of what is remembered of one flow, so that a hostile or one-way capture cannot grow it.
 constexpr std::size_t most_messages = 4096, most_sent = 512, most_gaps = 64, most_asked = 1024;
 // What is answered stays a while: it may be sent again.
-constexpr std::size_t kept_sent = 32, kept_asked = 16;
+constexpr std::size_t kept_sent = 8, kept_asked = 8;
 // Behind a READ or atomic without all its responses, that many messages are answered: the capture missed them.
 constexpr std::size_t most_behind_open = 64;
 
@@ -146,9 +146,10 @@ Message* Follower::message_at(std::uint32_t psn) {
 }
 
 Gap* Follower::gap_at(std::uint32_t psn) {
-  for (std::size_t i = 0; i < flow_->gaps.size(); ++i) {
-    const std::int32_t d = psn_diff(psn, flow_->gaps[i].first);
-    if (d >= 0 && static_cast<std::uint32_t>(d) < flow_->gaps[i].count) return &flow_->gaps[i];
+  for (std::size_t i = 0; i < flow_->trouble->gaps.size(); ++i) {
+    Gap& gap = flow_->trouble.write().gaps[i];
+    const std::int32_t d = psn_diff(psn, gap.first);
+    if (d >= 0 && static_cast<std::uint32_t>(d) < gap.count) return &gap;
   }
   return nullptr;
 }
@@ -163,6 +164,7 @@ DataRequest* Follower::asked_at(std::uint32_t psn) {
 }
 
 void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count) {
+  Queue<Gap>& gaps = flow_->trouble.write().gaps;
   const std::uint32_t before = static_cast<std::uint32_t>(psn_diff(psn, gap.first));
   count = std::min(count, gap.count - before);
   const std::uint32_t behind = gap.count - before - count;
@@ -171,17 +173,17 @@ void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count)
     gap.count = behind;
   } else {
     gap.count = before;
-    if (behind > 0 && flow_->gaps.size() < most_gaps) {
+    if (behind > 0 && gaps.size() < most_gaps) {
       Gap second = gap;
       second.first = psn_add(psn, count);
       second.count = behind;
       std::size_t i = 0;
-      while (&flow_->gaps[i] != &gap) ++i;
-      flow_->gaps.insert(i + 1, second);
+      while (&gaps[i] != &gap) ++i;
+      gaps.insert(i + 1, second);
     }
   }
-  for (std::size_t i = flow_->gaps.size(); i-- > 0;)
-    if (flow_->gaps[i].count == 0) flow_->gaps.erase(i);
+  for (std::size_t i = gaps.size(); i-- > 0;)
+    if (gaps[i].count == 0) gaps.erase(i);
 }
 
 void Follower::learn_pmtu(std::uint32_t bytes) {
@@ -230,8 +232,8 @@ void Follower::note_rewind(RequestFacts& f) {
   f.last_asked = flow_->last_asked;
   f.last_frame = flow_->last_request_frame;
   f.silent_ns = c_.packet.frame.time_ns - std::max(flow_->last_request_ns, flow_->last_response_ns);
-  f.cause = flow_->nak;
-  f.holes = flow_->holes;
+  f.cause = flow_->trouble->nak;
+  f.holes = flow_->trouble->holes;
   const std::optional<std::uint8_t> code = connection_.facts[requester_].ack_timeout;
   const std::int64_t timer_ns = code && *code > 0 ? std::int64_t{4096} << *code : 0;
   // A timer may run up to four times as long as it is set to; half of it is no timeout.
@@ -244,21 +246,22 @@ void Follower::note_rewind(RequestFacts& f) {
       f.back_by = long_silence ? BackBy::timeout : BackBy::sequence_nak;
       break;
     default:
-      if (flow_->hole_ns != 0 && !long_silence)
+      if (flow_->trouble->hole_ns != 0 && !long_silence)
         f.back_by = BackBy::implied_nak;
       else if (long_silence || (timer_ns == 0 && f.silent_ns >= shortest_timer_ns))
         f.back_by = BackBy::timeout;
       break;
   }
+  Trouble& trouble = flow_->trouble.write();
   if (f.back_by == BackBy::timeout) {
     ++flow_->timeouts;
-    ++flow_->timeouts_in_row;
+    ++trouble.timeouts_in_row;
   }
-  ++flow_->go_backs;
-  flow_->nak = {};
-  flow_->holes = 0;
-  flow_->hole_ns = 0;
-  flow_->overtaken_psn.reset();
+  ++trouble.go_backs;
+  trouble.nak = {};
+  trouble.holes = 0;
+  trouble.hole_ns = 0;
+  trouble.overtaken_psn.reset();
   if (psn_diff(c_.psn, flow_->answer_psn) < 0) {
     flow_->answer_psn = c_.psn;
     flow_->answers_restart = true;
@@ -297,39 +300,42 @@ void Follower::place(RequestFacts& f) {
     find_original(f);
     const Gap* const gap = gap_at(c_.psn);
     const DataRequest* const asked = asked_at(c_.psn);
-    f.order = gap ? Order::fills_gap : f.original || asked || message_at(c_.psn) ? Order::retransmission : Order::old;
+    f.order = gap ? Order::fills_gap : psn_diff(c_.psn, flow_->first_psn) < 0 ? Order::old : Order::retransmission;
     const std::int32_t back = psn_diff(c_.psn, flow_->cursor_psn);
-    const bool asked_for = flow_->nak.kind != PendingNak::Kind::none || flow_->hole_ns != 0;
+    const bool asked_for = flow_->trouble->nak.kind != PendingNak::Kind::none || flow_->trouble->hole_ns != 0;
     if (late_ || (gap && back < 0 && !gap->naked && !asked_for && flow_->cursor_psn == flow_->next_psn &&
                   c_.packet.frame.time_ns - gap->time_ns < shortest_timer_ns)) {
       f.late = true;
       ++flow_->reordered;
     } else {
       f.acked = flow_->has_acked && psn_diff(c_.psn, flow_->acked_psn) <= 0 &&
-                (!asked || (asked->answered && flow_->holes == 0));
+                (!asked || (asked->answered && flow_->trouble->holes == 0));
       if (back < 0) note_rewind(f);
       if (back > 0) f.skipped = static_cast<std::uint32_t>(back);
     }
   }
   if (f.skipped > 0) {  // lost once more
-    flow_->resend_skips += f.skipped;
-    flow_->skip_psn = flow_->cursor_psn;
-    flow_->skip_psns = f.skipped;
+    Trouble& trouble = flow_->trouble.write();
+    trouble.resend_skips += f.skipped;
+    trouble.skip_psn = flow_->cursor_psn;
+    trouble.skip_psns = f.skipped;
     for (std::size_t i = flow_->sent.size(); i-- > 0 && psn_diff(flow_->sent[i].psn, flow_->cursor_psn) >= 0;) {
       const std::int32_t offset = psn_diff(flow_->sent[i].psn, flow_->cursor_psn);
-      if (static_cast<std::uint32_t>(offset) < f.skipped) ++flow_->lost_requests;
+      if (static_cast<std::uint32_t>(offset) < f.skipped) ++trouble.lost_requests;
     }
   }
-  if (flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn) flow_->nak = {};
+  if (flow_->trouble->nak.kind == PendingNak::Kind::sequence && flow_->trouble->nak.psn == c_.psn)
+    flow_->trouble.write().nak = {};
   if (f.rewinds && f.back_by == BackBy::sequence_nak && psn_diff(c_.psn, f.cause.psn) > 0) {
-    flow_->wanted_psn = f.cause.psn;
-    flow_->resumed_psn = c_.psn;
-    flow_->resumed_frame = c_.packet.frame.number;
-    flow_->resumed_ns = c_.packet.frame.time_ns;
-  } else if (flow_->wanted_psn == c_.psn) {
+    Trouble& trouble = flow_->trouble.write();
+    trouble.wanted_psn = f.cause.psn;
+    trouble.resumed_psn = c_.psn;
+    trouble.resumed_frame = c_.packet.frame.number;
+    trouble.resumed_ns = c_.packet.frame.time_ns;
+  } else if (flow_->trouble->wanted_psn == c_.psn) {
     f.came_late = true;
   } else if (f.rewinds) {
-    flow_->wanted_psn.reset();
+    flow_->trouble.write().wanted_psn.reset();
   }
 }
 
@@ -416,8 +422,8 @@ Message* Follower::split(Message& m, std::uint32_t at) {
   rest.first_psn = at;
   rest.psns = static_cast<std::uint32_t>(psn_diff(m.end_psn(), at));
   rest.packets = rest.psns;
-  for (std::size_t g = 0; g < flow_->gaps.size(); ++g) {
-    const Gap& gap = flow_->gaps[g];
+  for (std::size_t g = 0; g < flow_->trouble->gaps.size(); ++g) {
+    const Gap& gap = flow_->trouble->gaps[g];
     const std::int32_t from = std::max(psn_diff(gap.first, at), 0);
     const std::int32_t to = std::min(psn_diff(psn_add(gap.first, gap.count), at), static_cast<std::int32_t>(rest.psns));
     if (to > from) rest.packets -= std::min(rest.packets, static_cast<std::uint32_t>(to - from));
@@ -553,20 +559,22 @@ void Follower::remember_asked(const RequestFacts& f) {
 void Follower::new_packet(RequestFacts& f) {
   const dissect::Packet& p = c_.packet;
   const bool starts = c_.opcode.position == Position::first || c_.opcode.position == Position::only;
-  if (flow_->ahead_psn && psn_diff(flow_->ahead_last_psn, flow_->next_psn) < 0) flow_->ahead_psn.reset();
+  if (flow_->trouble->ahead_psn && psn_diff(flow_->trouble->ahead_last_psn, flow_->next_psn) < 0)
+    flow_->trouble.write().ahead_psn.reset();
   settle_msn(f);
   if (f.order == Order::after_gap) {
     const std::uint32_t count = static_cast<std::uint32_t>(psn_diff(c_.psn, flow_->next_psn));
     flow_->gap_packets += count;
-    if (flow_->gaps.size() == most_gaps) flow_->gaps.pop_front();
+    Trouble& trouble = flow_->trouble.write();
+    if (trouble.gaps.size() == most_gaps) trouble.gaps.pop_front();
     Gap gap{flow_->next_psn, count, p.frame.number, p.frame.time_ns};
     gap.tight = follows_directly_;
     gap.in_message = flow_->in_message || !starts;
     if (!flow_->sent.empty()) gap.behind = operation_of(flow_->sent.back().opcode);
-    flow_->gaps.push_back(gap);
-    if (flow_->ahead_psn) {  // acknowledged already
-      resolve_gaps(flow_->ahead_last_psn, true, nullptr);
-      if (psn_diff(flow_->ahead_last_psn, c_.psn) < 0) flow_->ahead_psn.reset();
+    trouble.gaps.push_back(gap);
+    if (trouble.ahead_psn) {  // acknowledged already
+      resolve_gaps(trouble.ahead_last_psn, true, nullptr);
+      if (psn_diff(trouble.ahead_last_psn, c_.psn) < 0) trouble.ahead_psn.reset();
     }
   }
   Message* current = flow_->in_message && !flow_->messages.empty() ? &flow_->messages.back() : nullptr;
@@ -594,9 +602,11 @@ void Follower::new_packet(RequestFacts& f) {
   if (f.message->answered_by_response()) remember_asked(f);
 
   // Is it certain that the capture did not miss an earlier copy of it?
-  if (flow_->ahead_psn && psn_diff(*flow_->ahead_psn, c_.psn) >= 0 && psn_diff(*flow_->ahead_psn, flow_->next_psn) < 0)
-    f.reveals_ahead = flow_->last_request_frame < flow_->ahead_frame && flow_->last_was_new &&
-                      (ip_id_ ? follows_directly_ : flow_->ahead_is_ack && flow_->nak.kind == PendingNak::Kind::none);
+  if (flow_->trouble->ahead_psn && psn_diff(*flow_->trouble->ahead_psn, c_.psn) >= 0 &&
+      psn_diff(*flow_->trouble->ahead_psn, flow_->next_psn) < 0)
+    f.reveals_ahead = flow_->last_request_frame < flow_->trouble->ahead_frame && flow_->last_was_new &&
+                      (ip_id_ ? follows_directly_
+                              : flow_->trouble->ahead_is_ack && flow_->trouble->nak.kind == PendingNak::Kind::none);
 }
 
 // A PSN seen before, or one that was passed over.
@@ -617,8 +627,8 @@ void Follower::repeated_packet(RequestFacts& f) {
     adopt(f);
     if (!f.late) {
       ++flow_->retransmitted;
-      ++flow_->lost_requests;
-      if (flow_->first_lost_frame == 0) flow_->first_lost_frame = p.frame.number;
+      ++flow_->trouble.write().lost_requests;
+      if (flow_->trouble->first_lost_frame == 0) flow_->trouble.write().first_lost_frame = p.frame.number;
     }
     if (f.message) {
       remember_sent();
@@ -753,22 +763,24 @@ bool Follower::proves_skipped(const Gap& gap, ResponseFacts& f) {
 
 // Gaps the responder got: the capture missed them. Gaps it did not: it asks for them again.
 void Follower::resolve_gaps(std::uint32_t psn, bool including, ResponseFacts* f) {
-  while (!flow_->gaps.empty()) {
-    Gap& gap = flow_->gaps.front();
+  if (!flow_->trouble) return;
+  Trouble& trouble = flow_->trouble.write();
+  while (!trouble.gaps.empty()) {
+    Gap& gap = trouble.gaps.front();
     const std::int32_t d = psn_diff(psn, gap.first) + (including ? 1 : 0);
     if (d <= 0) return;
     const std::uint32_t count = std::min(static_cast<std::uint32_t>(d), gap.count);
     if (f && count == gap.count && proves_skipped(gap, *f)) {
       if (!f->skipped_gap) f->skipped_gap = gap;
     } else {
-      if (flow_->missed_packets == 0) flow_->first_missed_frame = gap.frame;
+      if (flow_->missed_packets == 0) trouble.first_missed_frame = gap.frame;
       flow_->missed_packets += count;
       forget_msn(psn_add(gap.first, gap.count));  // messages may be among them
     }
     gap.first = psn_add(gap.first, count);
     gap.count -= count;
     if (gap.count > 0) return;
-    flow_->gaps.pop_front();
+    trouble.gaps.pop_front();
   }
 }
 
@@ -809,7 +821,7 @@ void Follower::note_answer(ResponseFacts& f) {
   if (flow_->answers_restart) {
     const std::uint32_t next = psn_add(flow_->last_response_psn, 1);
     if (data && psn_diff(c_.psn, next) >= 0 && c_.psn != flow_->answer_psn && psn_diff(flow_->answer_psn, next) < 0) {
-      flow_->lost_responses += unanswered(next, c_.psn);
+      flow_->trouble.write().lost_responses += unanswered(next, c_.psn);
       return;
     }
     flow_->answers_restart = false;
@@ -817,18 +829,19 @@ void Follower::note_answer(ResponseFacts& f) {
   if (psn_diff(before, flow_->answer_psn) > 0) {
     f.holes = unanswered(flow_->answer_psn, before);
     if (f.holes > 0) {
-      flow_->holes += f.holes;
-      flow_->lost_responses += f.holes;
+      Trouble& trouble = flow_->trouble.write();
+      trouble.holes += f.holes;
+      trouble.lost_responses += f.holes;
       // Some requests were passed over when they were sent again: nobody could answer them.
-      if (flow_->skip_psns > 0) {
-        const std::uint32_t end_of_skip = psn_add(flow_->skip_psn, flow_->skip_psns);
+      if (trouble.skip_psns > 0) {
+        const std::uint32_t end_of_skip = psn_add(trouble.skip_psn, trouble.skip_psns);
         const std::uint32_t from =
-            psn_diff(flow_->skip_psn, flow_->answer_psn) > 0 ? flow_->skip_psn : flow_->answer_psn;
+            psn_diff(trouble.skip_psn, flow_->answer_psn) > 0 ? trouble.skip_psn : flow_->answer_psn;
         const std::uint32_t to = psn_diff(end_of_skip, before) < 0 ? end_of_skip : before;
-        if (psn_diff(to, from) > 0) flow_->lost_responses -= std::min(unanswered(from, to), f.holes);
+        if (psn_diff(to, from) > 0) trouble.lost_responses -= std::min(unanswered(from, to), f.holes);
       }
-      flow_->hole_ns = c_.packet.frame.time_ns;
-      if (flow_->first_lost_frame == 0) flow_->first_lost_frame = c_.packet.frame.number;
+      trouble.hole_ns = c_.packet.frame.time_ns;
+      if (trouble.first_lost_frame == 0) trouble.first_lost_frame = c_.packet.frame.number;
     }
   }
   if (psn_diff(end, flow_->answer_psn) > 0 || data) flow_->answer_psn = end;
@@ -850,13 +863,14 @@ void Follower::note_data(ResponseFacts& f) {
     }
   }
   const std::int64_t now = c_.packet.frame.time_ns;
-  if (flow_->overtaken_psn && !d->answered && !d->resent && psn_diff(c_.psn, *flow_->overtaken_psn) >= 0 &&
-      psn_diff(c_.psn, flow_->overtaking_psn) < 0 && (order_known_ || now - flow_->overtaking_ns > reorder_ns)) {
+  if (flow_->trouble->overtaken_psn && !d->answered && !d->resent &&
+      psn_diff(c_.psn, *flow_->trouble->overtaken_psn) >= 0 && psn_diff(c_.psn, flow_->trouble->overtaking_psn) < 0 &&
+      (order_known_ || now - flow_->trouble->overtaking_ns > reorder_ns)) {
     f.was_overtaken = true;
-    f.overtaking_psn = flow_->overtaking_psn;
-    f.overtaking_frame = flow_->overtaking_frame;
-    f.overtaking_ns = flow_->overtaking_ns;
-    flow_->overtaken_psn.reset();
+    f.overtaking_psn = flow_->trouble->overtaking_psn;
+    f.overtaking_frame = flow_->trouble->overtaking_frame;
+    f.overtaking_ns = flow_->trouble->overtaking_ns;
+    flow_->trouble.write().overtaken_psn.reset();
   }
   if (f.kind == ResponseFacts::Kind::read && d->operation == Operation::read &&
       psn_diff(c_.psn, flow_->answer_psn) < 0 && !d->resent)
@@ -884,7 +898,8 @@ void Follower::read_response(Message& m, ResponseFacts& f) {
           flow_->next_known = true;
         } else if (count < m.psns) {
           flow_->missed_packets += m.psns - count;  // there was something behind it
-          if (flow_->first_missed_frame == 0) flow_->first_missed_frame = c_.packet.frame.number;
+          if (flow_->trouble->first_missed_frame == 0)
+            flow_->trouble.write().first_missed_frame = c_.packet.frame.number;
           forget_msn(psn_add(m.first_psn, m.psns));
         }
         m.psns = count;
@@ -963,10 +978,10 @@ void Follower::settle_msn(RequestFacts& f) {
   // Behind packets that were sent again, one that seems new may be sent again, too. So at once it is certain only if no
   // packet of the sender is missing, here and before; else it takes several that agree: the count rises with the
   // messages.
-  const bool goes_on = f.order == Order::next && !flow_->ahead_psn && flow_->last_was_new;
+  const bool goes_on = f.order == Order::next && !flow_->trouble->ahead_psn && flow_->last_was_new;
   const bool tight = follows_directly_ && flow_->last_was_tight && flow_->last_request_frame < doubt.frame;
   const bool prompt = c_.packet.frame.time_ns - flow_->last_request_ns < reaction_ns;
-  if (goes_on && (tight || (flow_->go_backs == 0 && prompt))) {
+  if (goes_on && (tight || (flow_->trouble->go_backs == 0 && prompt))) {
     constexpr std::uint8_t enough = 2;
     const bool agrees = flow_->settled > 0 && doubt.low == flow_->settled_low && doubt.msn != flow_->settled_msn;
     flow_->settled = agrees ? static_cast<std::uint8_t>(std::min(flow_->settled + 1, 255)) : std::uint8_t{1};
@@ -1038,7 +1053,7 @@ void Follower::judge_msn(ResponseFacts& f) {
     flow_->msn_high = high;
     flow_->msn_high_known = true;
   }
-  if (!flow_->ahead_psn && !flow_->msn_doubt.too_high) {
+  if (!flow_->trouble->ahead_psn && !flow_->msn_doubt.too_high) {
     MsnDoubt& doubt = flow_->msn_doubt;
     if (too_high || !doubt.any || psn_diff(low, doubt.low) > 0)
       doubt = {
@@ -1107,16 +1122,17 @@ void Follower::response() {
     f.ahead = std::find(begin, begin + f.message->request_count, c_.psn) == begin + f.message->request_count;
   }
   if (f.ahead) {
-    if (!flow_->ahead_psn || psn_diff(c_.psn, flow_->ahead_last_psn) > 0) flow_->ahead_last_psn = c_.psn;
-    if (!flow_->ahead_psn && !f.late) {
-      flow_->ahead_psn = c_.psn;
-      flow_->ahead_is_ack = f.kind == ResponseFacts::Kind::ack;
-      flow_->ahead_frame = p.frame.number;
-      flow_->ahead_ns = now;
+    Trouble& trouble = flow_->trouble.write();
+    if (!trouble.ahead_psn || psn_diff(c_.psn, trouble.ahead_last_psn) > 0) trouble.ahead_last_psn = c_.psn;
+    if (!trouble.ahead_psn && !f.late) {
+      trouble.ahead_psn = c_.psn;
+      trouble.ahead_is_ack = f.kind == ResponseFacts::Kind::ack;
+      trouble.ahead_frame = p.frame.number;
+      trouble.ahead_ns = now;
     }
     return;
   }
-  if (f.late) ++flow_->late_responses;
+  if (f.late) ++flow_->trouble.write().late_responses;
   if (f.kind == ResponseFacts::Kind::read || f.kind == ResponseFacts::Kind::atomic_ack)
     note_data(f);
   else if (const DataRequest* d = asked_at(c_.psn)) {
@@ -1131,10 +1147,11 @@ void Follower::response() {
       for (std::size_t i = flow_->asked.size(); i-- > 0 && !f.late && flow_->outstanding > 0;) {
         const DataRequest& d = flow_->asked[i];  // still being answered?
         if (d.answered || d.resent || psn_diff(c_.psn, psn_add(d.psn, d.psns)) < 0) continue;
-        flow_->overtaken_psn = d.psn;
-        flow_->overtaking_psn = c_.psn;
-        flow_->overtaking_frame = p.frame.number;
-        flow_->overtaking_ns = now;
+        Trouble& trouble = flow_->trouble.write();
+        trouble.overtaken_psn = d.psn;
+        trouble.overtaking_psn = c_.psn;
+        trouble.overtaking_frame = p.frame.number;
+        trouble.overtaking_ns = now;
       }
       if (flow_->plain_acked_psn && psn_diff(c_.psn, *flow_->plain_acked_psn) < 0)
         f.superseded = flow_->plain_acked_psn;
@@ -1156,25 +1173,28 @@ void Follower::response() {
     case ResponseFacts::Kind::sequence_nak:
       ++flow_->seq_naks;
       acknowledge_before(c_.psn, false);
-      f.second_nak = !f.late && flow_->nak.kind == PendingNak::Kind::sequence && flow_->nak.psn == c_.psn;
-      f.another_nak =
-          f.second_nak && (ip_id_ ? ip_id_ != flow_->nak.ip_id : now - flow_->nak.time_ns > shortest_timer_ns);
+      f.second_nak =
+          !f.late && flow_->trouble->nak.kind == PendingNak::Kind::sequence && flow_->trouble->nak.psn == c_.psn;
+      f.another_nak = f.second_nak && (ip_id_ ? ip_id_ != flow_->trouble->nak.ip_id
+                                              : now - flow_->trouble->nak.time_ns > shortest_timer_ns);
       if (Gap* gap = gap_at(c_.psn)) {
         gap->naked = true;
-      } else if (!f.second_nak && !f.late && ((c_.psn - flow_->skip_psn) & psn_mask) >= flow_->skip_psns) {
+      } else if (!f.second_nak && !f.late &&
+                 ((c_.psn - flow_->trouble->skip_psn) & psn_mask) >= flow_->trouble->skip_psns) {
         // Lost behind the capture point.
-        ++flow_->lost_requests;
-        if (flow_->first_lost_frame == 0) flow_->first_lost_frame = p.frame.number;
+        ++flow_->trouble.write().lost_requests;
+        if (flow_->trouble->first_lost_frame == 0) flow_->trouble.write().first_lost_frame = p.frame.number;
       }
       if (f.message) ++f.message->seq_naks;
-      if (!f.late) flow_->nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, now, ip_id_};
+      if (!f.late)
+        flow_->trouble.write().nak = {PendingNak::Kind::sequence, syndrome, c_.psn, p.frame.number, now, ip_id_};
       break;
     case ResponseFacts::Kind::rnr_nak:
       ++flow_->rnr_naks;
       acknowledge_before(c_.psn, false);
       if (f.message) ++f.message->rnr_naks;
-      if (flow_->rnr_in_row++ == 0) flow_->rnr_start_ns = now;
-      if (!f.late) flow_->nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, now, ip_id_};
+      if (Trouble& trouble = flow_->trouble.write(); trouble.rnr_in_row++ == 0) trouble.rnr_start_ns = now;
+      if (!f.late) flow_->trouble.write().nak = {PendingNak::Kind::rnr, syndrome, c_.psn, p.frame.number, now, ip_id_};
       break;
     case ResponseFacts::Kind::fatal_nak:
       ++flow_->fatal_naks;
@@ -1183,34 +1203,38 @@ void Follower::response() {
         f.message->nak_code = syndrome;
         complete(*f.message, MessageState::naked);
       }
-      flow_->nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, now, ip_id_};
-      if (!flow_->dead) {
-        flow_->dead = true;
-        flow_->dead_psn = c_.psn;
-        flow_->dead_ns = now;
+      flow_->trouble.write().nak = {PendingNak::Kind::fatal, syndrome, c_.psn, p.frame.number, now, ip_id_};
+      if (!flow_->trouble->dead) {
+        Trouble& trouble = flow_->trouble.write();
+        trouble.dead = true;
+        trouble.dead_psn = c_.psn;
+        trouble.dead_ns = now;
       }
       break;
   }
   judge_msn(f);
   if (decoded.kind == dissect::SyndromeKind::ack && aeth && !f.late) {
     f.starves = decoded.value == 0 && flow_->credit_code != 0;
-    if (f.starves) ++flow_->starved;
+    if (f.starves) ++flow_->trouble.write().starved;
     flow_->credit_code = decoded.value;
   }
   const std::uint32_t covered = nak ? psn_add(c_.psn, psn_mask) : c_.psn;
   if (!flow_->has_acked || psn_diff(covered, flow_->acked_psn) > 0) {
     flow_->acked_psn = covered;
     flow_->last_progress_ns = now;
-    if (flow_->wanted_psn && psn_diff(covered, *flow_->wanted_psn) >= 0) flow_->wanted_psn.reset();  // it arrived
-    flow_->rnr_in_row = f.kind == ResponseFacts::Kind::rnr_nak ? 1 : 0;                              // another request
-    flow_->rnr_start_ns = now;
+    if (flow_->trouble) {
+      Trouble& trouble = flow_->trouble.write();
+      if (trouble.wanted_psn && psn_diff(covered, *trouble.wanted_psn) >= 0) trouble.wanted_psn.reset();  // it arrived
+      trouble.rnr_in_row = f.kind == ResponseFacts::Kind::rnr_nak ? 1 : 0;  // another request
+      trouble.rnr_start_ns = now;
+    }
   }
   flow_->has_acked = flow_->any_response = true;
   if (!f.late) {
     flow_->last_response_psn = c_.psn;
     flow_->last_response_frame = p.frame.number;
     flow_->last_response_ns = now;
-    flow_->timeouts_in_row = 0;
+    if (flow_->trouble->timeouts_in_row > 0) flow_->trouble.write().timeouts_in_row = 0;
   }
   retire();
 }

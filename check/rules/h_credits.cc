@@ -8,9 +8,10 @@ namespace {
 
 void packet(const Context& c, Findings& out) {
   if (!c.response->starves) return;
-  out.say(h_credits.info, c,
-          fmt::format("no receive buffer left behind message {}; time {} on this connection",
-                      c.response->message ? c.response->message->index : c.flow->message_count, c.flow->starved));
+  out.say(
+      h_credits.info, c,
+      fmt::format("no receive buffer left behind message {}; time {} on this connection",
+                  c.response->message ? c.response->message->index : c.flow->message_count, c.flow->trouble->starved));
 }
 
 }  // namespace

@@ -16,17 +16,18 @@ void end(Connection& c, Findings& out) {
                                flow.gap_packets + flow.request_packets));
       continue;
     }
-    if (flow.lost_requests > 0) {
+    if (flow.trouble->lost_requests > 0) {
       std::string text =
-          fmt::format("{} of {} lost, the responder asked again", count(flow.lost_requests, "request packet"),
-                      flow.lost_requests + flow.request_packets);
+          fmt::format("{} of {} lost, the responder asked again", count(flow.trouble->lost_requests, "request packet"),
+                      flow.trouble->lost_requests + flow.request_packets);
       if (c.bad_icrc[side] > 0) text += fmt::format(" ({} arrived damaged)", count(c.bad_icrc[side], "packet"));
-      out.say_of(h_loss.info, c, side, flow.first_lost_frame, c.last_ns, std::move(text));
+      out.say_of(h_loss.info, c, side, flow.trouble->first_lost_frame, c.last_ns, std::move(text));
     }
-    if (flow.lost_responses > flow.late_responses)
-      out.say_of(h_loss.info, c, side ^ 1, flow.first_lost_frame, c.last_ns,
-                 fmt::format("{} of {} lost", count(flow.lost_responses - flow.late_responses, "response packet"),
-                             flow.lost_responses - flow.late_responses + flow.response_packets));
+    if (flow.trouble->lost_responses > flow.trouble->late_responses)
+      out.say_of(h_loss.info, c, side ^ 1, flow.trouble->first_lost_frame, c.last_ns,
+                 fmt::format("{} of {} lost",
+                             count(flow.trouble->lost_responses - flow.trouble->late_responses, "response packet"),
+                             flow.trouble->lost_responses - flow.trouble->late_responses + flow.response_packets));
   }
 }
 

@@ -11,14 +11,14 @@ void end(Connection& c, Findings& out) {
   for (std::uint8_t side = 0; side < 2; ++side) {
     const Flow& flow = c.flow[side];
     if (flow.missed_packets > 0)
-      out.say_of(h_missed.info, c, side, flow.first_missed_frame, c.last_ns,
+      out.say_of(h_missed.info, c, side, flow.trouble->first_missed_frame, c.last_ns,
                  fmt::format("{} acknowledged that {} not in the capture, the first before frame {}",
                              count(flow.missed_packets, "PSN"), flow.missed_packets == 1 ? "is" : "are",
-                             flow.first_missed_frame));
-    if (flow.ahead_psn && psn_diff(flow.ahead_last_psn, flow.next_psn) >= 0)
-      out.say_of(
-          h_missed.info, c, side, flow.ahead_frame, flow.ahead_ns,
-          fmt::format("a response names PSN {}, and no request in the capture goes that far", flow.ahead_last_psn));
+                             flow.trouble->first_missed_frame));
+    if (flow.trouble->ahead_psn && psn_diff(flow.trouble->ahead_last_psn, flow.next_psn) >= 0)
+      out.say_of(h_missed.info, c, side, flow.trouble->ahead_frame, flow.trouble->ahead_ns,
+                 fmt::format("a response names PSN {}, and no request in the capture goes that far",
+                             flow.trouble->ahead_last_psn));
   }
 }
 

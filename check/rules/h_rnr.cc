@@ -14,9 +14,9 @@ void packet(const Context& c, Findings& out) {
   const std::int64_t timer_ns =
       std::int64_t{dissect::rnr_timer_10us[static_cast<std::uint8_t>(aeth->get<"syndrome">()) & 31]} * 10'000;
   std::string text = fmt::format("no receive buffer for PSN {}, to be sent again after {}", c.psn, duration(timer_ns));
-  if (c.flow->rnr_in_row > 1)
-    text += fmt::format("; the {}. time for this request, {} since the first", c.flow->rnr_in_row,
-                        duration(c.packet.frame.time_ns - c.flow->rnr_start_ns));
+  if (c.flow->trouble->rnr_in_row > 1)
+    text += fmt::format("; the {}. time for this request, {} since the first", c.flow->trouble->rnr_in_row,
+                        duration(c.packet.frame.time_ns - c.flow->trouble->rnr_start_ns));
   if (const std::optional<std::uint8_t> retries = c.connection.facts[c.side ^ 1].rnr_retry_count;
       retries && *retries < 7)
     text += fmt::format("; the requester may try {} times", *retries);

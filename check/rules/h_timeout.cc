@@ -15,7 +15,8 @@ void packet(const Context& c, Findings& out) {
   if (f.cause.kind == PendingNak::Kind::sequence)
     text += fmt::format("; it did not heed the NAK in frame {}", f.cause.frame);
   if (f.holes > 0) text += fmt::format("; {} had not come before", count(f.holes, "response"));
-  if (c.flow->timeouts_in_row > 1) text += fmt::format("; timeout {} in a row", c.flow->timeouts_in_row);
+  if (c.flow->trouble->timeouts_in_row > 1)
+    text += fmt::format("; timeout {} in a row", c.flow->trouble->timeouts_in_row);
   out.say(h_timeout.info, c, std::move(text));
 }
 

@@ -13,7 +13,7 @@ void packet(const Context& c, Findings& out) {
   const std::optional<std::uint32_t> depth = read_depth(c.connection, c.side);
   if (!depth || c.flow->outstanding <= *depth || c.flow->missed_packets > 0) return;
   // A response that the capture lacks keeps a READ open; then nothing is certain.
-  if (c.flow->lost_responses > 0) return;
+  if (c.flow->trouble->lost_responses > 0) return;
   wrong(out, q08_read_depth.info, c, "infiniband.bth.opcode", c.opcode_byte,
         fmt::format("{} are outstanding with this one, agreed on when connecting: {}",
                     count(c.flow->outstanding, "READ or atomic request"), *depth));

@@ -10,14 +10,14 @@ namespace {
 void packet(const Context& c, Findings& out) {
   Flow& flow = *c.flow;
   if (!c.request->came_late) return;
-  const std::uint32_t wanted = *flow.wanted_psn;
-  flow.wanted_psn.reset();
+  const std::uint32_t wanted = *flow.trouble->wanted_psn;
+  flow.trouble.write().wanted_psn.reset();
   // Were packets lost or damaged before the capture point, the one that was wanted may have been lost there once more.
-  if (flow.gap_packets > 0 || flow.resend_skips > 0 || c.connection.bad_icrc[c.side] > 0) return;
-  mismatch_at(out, q10_resume.info, c.connection, c.side, flow.resumed_frame, flow.resumed_ns, "infiniband.bth.psn",
-              wanted, flow.resumed_psn,
+  if (flow.gap_packets > 0 || flow.trouble->resend_skips > 0 || c.connection.bad_icrc[c.side] > 0) return;
+  mismatch_at(out, q10_resume.info, c.connection, c.side, flow.trouble->resumed_frame, flow.trouble->resumed_ns,
+              "infiniband.bth.psn", wanted, flow.trouble->resumed_psn,
               fmt::format("a NAK asked for PSN {}, which was sent {} later, in frame {}", wanted,
-                          duration(c.packet.frame.time_ns - flow.resumed_ns), c.packet.frame.number));
+                          duration(c.packet.frame.time_ns - flow.trouble->resumed_ns), c.packet.frame.number));
 }
 
 }  // namespace

@@ -9,11 +9,12 @@ namespace {
 void packet(const Context& c, Findings& out) {
   const RequestFacts& f = *c.request;
   const Flow& flow = *c.flow;
-  if (!flow.dead || f.late || (f.order != Order::next && f.order != Order::retransmission)) return;
+  if (!flow.trouble->dead || f.late || (f.order != Order::next && f.order != Order::retransmission)) return;
   constexpr std::int64_t on_the_way_ns = 5'000'000;  // there, and the NAK back
-  const std::int64_t after_ns = c.packet.frame.time_ns - flow.dead_ns;
+  const std::int64_t after_ns = c.packet.frame.time_ns - flow.trouble->dead_ns;
   if (after_ns <= on_the_way_ns) return;
-  out.say(q18_dead.info, c, fmt::format("sent {} after the fatal NAK for PSN {}", duration(after_ns), flow.dead_psn));
+  out.say(q18_dead.info, c,
+          fmt::format("sent {} after the fatal NAK for PSN {}", duration(after_ns), flow.trouble->dead_psn));
 }
 
 }  // namespace

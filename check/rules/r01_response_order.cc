@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
     return;
   }
   // READs are answered anew when they are asked again, which the capture may lack; acknowledges never go back.
-  if (f.kind != ResponseFacts::Kind::ack || !f.superseded || !f.order_known || c.flow->go_backs > 0) return;
+  if (f.kind != ResponseFacts::Kind::ack || !f.superseded || !f.order_known || c.flow->trouble->go_backs > 0) return;
   out.mismatch(r01_response_order.info, c, "infiniband.bth.psn", *f.superseded, c.psn,
                "goes back behind an earlier acknowledge");
 }

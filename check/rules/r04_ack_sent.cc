@@ -10,17 +10,17 @@ namespace {
 void packet(const Context& c, Findings& out) {
   const RequestFacts& f = *c.request;
   Flow& flow = *c.flow;
-  if (!f.reveals_ahead || !flow.ahead_psn) return;
-  const std::uint32_t ahead = *flow.ahead_psn;
-  const std::int64_t before_ns = c.packet.frame.time_ns - flow.ahead_ns;
-  flow.ahead_psn.reset();
+  if (!f.reveals_ahead || !flow.trouble->ahead_psn) return;
+  const std::uint32_t ahead = *flow.trouble->ahead_psn;
+  const std::int64_t before_ns = c.packet.frame.time_ns - flow.trouble->ahead_ns;
+  flow.trouble.write().ahead_psn.reset();
   // Nearer: the two changed places while they were captured. Farther: the capture may lack the request, and this is it
   // once more after a timeout.
   constexpr std::int64_t nearest_ns = 50'000, farthest_ns = 4'000'000;
   if (f.order != Order::next || before_ns < nearest_ns || before_ns > farthest_ns || flow.missed_packets > 0) return;
   mismatch_at(
-      out, r04_ack_sent.info, c.connection, c.side ^ 1, flow.ahead_frame, flow.ahead_ns, "infiniband.bth.psn",
-      psn_add(c.psn, psn_mask), ahead,
+      out, r04_ack_sent.info, c.connection, c.side ^ 1, flow.trouble->ahead_frame, flow.trouble->ahead_ns,
+      "infiniband.bth.psn", psn_add(c.psn, psn_mask), ahead,
       fmt::format("PSN {} was sent only {} later, in frame {}", c.psn, duration(before_ns), c.packet.frame.number));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 void packet(const Context& c, Findings& out) {
   const RequestFacts& f = *c.request;
-  if (!f.rewinds || f.back_by != BackBy::timeout || !f.last_asked || c.flow->timeouts_in_row != 2) return;
+  if (!f.rewinds || f.back_by != BackBy::timeout || !f.last_asked || c.flow->trouble->timeouts_in_row != 2) return;
   if (!c.connection.reliable() || c.flow->response_packets == 0) return;
   out.say(r07_answer.info, c,
           fmt::format("sent for the third time from PSN {} on without any response; the last one was frame {}", c.psn,

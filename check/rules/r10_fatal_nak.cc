@@ -10,16 +10,16 @@ namespace {
 void packet(const Context& c, Findings& out) {
   const ResponseFacts& f = *c.response;
   const Flow& flow = *c.flow;
-  if (!f.judged || f.ahead || f.late || !flow.dead) return;
+  if (!f.judged || f.ahead || f.late || !flow.trouble->dead) return;
   if (f.kind == ResponseFacts::Kind::fatal_nak) {
     const auto aeth = c.packet.find<dissect::Aeth>();
     const std::uint32_t msn = aeth ? static_cast<std::uint32_t>(aeth->get<"msn">()) : 0;
     if (aeth && f.msn_high_known && psn_diff(msn, f.msn_high) > 0)
       out.mismatch(r10_fatal_nak.info, c, "infiniband.aeth.msn", f.msn_high, msn, "counts the request that failed");
-  } else if (f.order_known && psn_diff(c.psn, flow.dead_psn) >= 0) {
+  } else if (f.order_known && psn_diff(c.psn, flow.trouble->dead_psn) >= 0) {
     out.say(r10_fatal_nak.info, c,
-            fmt::format("the responder refused PSN {} with a fatal NAK {} before", flow.dead_psn,
-                        duration(c.packet.frame.time_ns - flow.dead_ns)));
+            fmt::format("the responder refused PSN {} with a fatal NAK {} before", flow.trouble->dead_psn,
+                        duration(c.packet.frame.time_ns - flow.trouble->dead_ns)));
   }
 }
 

@@ -11,7 +11,7 @@ void packet(const Context& c, Findings& out) {
   const ResponseFacts& f = *c.response;
   const Flow& flow = *c.flow;
   if (f.kind != ResponseFacts::Kind::ack || !f.judged || f.ahead || f.late || !f.repeated || !f.order_known) return;
-  if (flow.go_backs == 0 || f.request) return;
+  if (flow.trouble->go_backs == 0 || f.request) return;
   // Behind the last SEND or WRITE; READs and atomics after it were answered by themselves.
   if (!f.superseded) return;
   out.mismatch(r12_duplicate_ack.info, c, "infiniband.bth.psn", *f.superseded, c.psn,
