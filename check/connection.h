@@ -204,7 +204,7 @@ struct Trouble {
   std::int64_t ahead_ns = 0;
   std::uint64_t first_missed_frame = 0, first_lost_frame = 0;
   std::uint32_t go_backs = 0, resend_skips = 0;          // the sender went back; PSNs it passed over then
-  std::uint32_t skip_psn = 0, skip_psns = 0;             // the last of these
+  std::uint32_t skip_psn = 0, skip_psns = 0;             // the first of these since it went back
   std::uint32_t lost_requests = 0;                       // packets asked for again, or passed over while sending again
   std::uint32_t lost_responses = 0, late_responses = 0;  // passed over; those that came later after all
   std::uint32_t timeouts_in_row = 0;                     // with no response between
@@ -295,7 +295,8 @@ struct EndFacts {
 };
 
 struct Connection {
-  std::uint32_t id = 0;  // from 1, in order of first packet
+  std::uint32_t id = 0;             // from 1, in order of first packet
+  std::uint32_t other_half_id = 0;  // the other direction went by this id until it was paired; 0: none
   PairedBy paired = PairedBy::nothing;
   dissect::Transport transport = dissect::Transport::rc;
   bool transport_known = false;

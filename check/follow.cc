@@ -15,7 +15,7 @@ using dissect::View;
 // Bounds of what is remembered of one flow, so that a hostile or one-way capture cannot grow it.
 constexpr std::size_t most_messages = 4096, most_sent = 512, most_gaps = 64, most_asked = 1024;
 // What is answered stays a while: it may be sent again.
-constexpr std::size_t kept_sent = 8, kept_asked = 8;
+constexpr std::size_t kept_sent = 8, kept_asked = 16;
 // Behind a READ or atomic without all its responses, that many messages are answered: the capture missed them.
 constexpr std::size_t most_behind_open = 64;
 
@@ -66,6 +66,7 @@ class Follower {
   Message* message_at(std::uint32_t psn);
   DataRequest* asked_at(std::uint32_t psn);
   Gap* gap_at(std::uint32_t psn);
+  std::uint32_t packets_between(std::uint32_t from, std::uint32_t to);
   void remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count);
 
   // Responses.
@@ -161,6 +162,19 @@ DataRequest* Follower::asked_at(std::uint32_t psn) {
     if (offset >= 0) return static_cast<std::uint32_t>(offset) < d.psns ? &d : nullptr;
   }
   return nullptr;
+}
+
+// Request packets with PSNs in that range: one for each PSN, but one only for a READ.
+std::uint32_t Follower::packets_between(std::uint32_t from, std::uint32_t to) {
+  std::uint32_t n = static_cast<std::uint32_t>(std::max(psn_diff(to, from), 0));
+  for (std::size_t i = flow_->asked.size(); i-- > 0;) {
+    const DataRequest& a = flow_->asked[i];
+    const std::int32_t end = psn_diff(psn_add(a.psn, a.psns), from);
+    if (end <= 0) break;
+    const std::int32_t first = std::max(psn_diff(a.psn, from), 0), last = std::min(end, psn_diff(to, from));
+    if (last > first) n -= static_cast<std::uint32_t>(last - first - 1);
+  }
+  return n;
 }
 
 void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count) {
@@ -261,6 +275,7 @@ void Follower::note_rewind(RequestFacts& f) {
   trouble.nak = {};
   trouble.holes = 0;
   trouble.hole_ns = 0;
+  trouble.skip_psns = 0;
   trouble.overtaken_psn.reset();
   if (psn_diff(c_.psn, flow_->answer_psn) < 0) {
     flow_->answer_psn = c_.psn;
@@ -317,12 +332,11 @@ void Follower::place(RequestFacts& f) {
   if (f.skipped > 0) {  // lost once more
     Trouble& trouble = flow_->trouble.write();
     trouble.resend_skips += f.skipped;
-    trouble.skip_psn = flow_->cursor_psn;
-    trouble.skip_psns = f.skipped;
-    for (std::size_t i = flow_->sent.size(); i-- > 0 && psn_diff(flow_->sent[i].psn, flow_->cursor_psn) >= 0;) {
-      const std::int32_t offset = psn_diff(flow_->sent[i].psn, flow_->cursor_psn);
-      if (static_cast<std::uint32_t>(offset) < f.skipped) ++trouble.lost_requests;
+    if (trouble.skip_psns == 0) {
+      trouble.skip_psn = flow_->cursor_psn;
+      trouble.skip_psns = f.skipped;
     }
+    trouble.lost_requests += packets_between(flow_->cursor_psn, psn_add(flow_->cursor_psn, f.skipped));
   }
   if (flow_->trouble->nak.kind == PendingNak::Kind::sequence && flow_->trouble->nak.psn == c_.psn)
     flow_->trouble.write().nak = {};
@@ -332,6 +346,7 @@ void Follower::place(RequestFacts& f) {
     trouble.resumed_psn = c_.psn;
     trouble.resumed_frame = c_.packet.frame.number;
     trouble.resumed_ns = c_.packet.frame.time_ns;
+    trouble.lost_requests += packets_between(f.cause.psn, c_.psn);  // lost on the second way
   } else if (flow_->trouble->wanted_psn == c_.psn) {
     f.came_late = true;
   } else if (f.rewinds) {

@@ -58,6 +58,7 @@ STAGES = [
     ("golden", command(sys.executable, "tests/golden/run.py", TOOL)),
     ("cli", command("bash", "tests/cli/run.sh", TOOL)),
     ("clean", command(sys.executable, "tests/check/clean.py", TOOL)),
+    ("count", command(sys.executable, "tests/check/count.py", "--check", TOOL)),
     ("imperfect", command(sys.executable, "tests/check/imperfect.py", TOOL)),
     ("pairing", command(sys.executable, "tests/check/pairing.py", TOOL)),
     ("mutants", command(sys.executable, "tests/check/mutate.py", TOOL)),
