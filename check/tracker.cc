@@ -176,6 +176,7 @@ void Tracker::join(std::uint32_t first, std::uint32_t second, PairedBy by) {
   older.last_ns = std::max(older.last_ns, younger.last_ns);
   if (older.pmtu == 0) older.pmtu = younger.pmtu;
   older.paired = by;
+  older.other_half_id = younger.id;
   younger.merged_into = &older;
   Stream& stream = streams_.find(key_b)->second;
   stream.connection = &older;

@@ -147,6 +147,16 @@ void Tallies::add(const Finding& f, const Connection* connection) {
     tally->more_connections = true;
 }
 
+void Tallies::joined(std::uint32_t half, std::uint32_t id) {
+  for (Tally& tally : tallies_) {
+    std::vector<std::uint32_t>& on = tally.connections;
+    const auto stale = std::find(on.begin(), on.end(), half);
+    if (stale == on.end()) continue;
+    if (std::find(on.begin(), on.end(), id) == on.end()) *stale = id;
+    else on.erase(stale);
+  }
+}
+
 bool Tallies::unhealthy() const {
   return std::any_of(tallies_.begin(), tallies_.end(), [](const Tally& t) {
     return t.kind == Class::anomaly && t.rule->severity != check::Severity::info;
@@ -176,6 +186,7 @@ void Report::finding(const Finding& finding, const Connection* connection) {
 }
 
 void Report::ended(const Connection& connection) {
+  if (connection.other_half_id != 0) tallies_.joined(connection.other_half_id, connection.id);
   if (!capture_ended_) put_connection(connection);
 }
 

@@ -42,6 +42,8 @@ class Tallies {
  public:
   explicit Tallies(std::size_t examples) : examples_(examples) {}
   void add(const check::Finding& finding, const check::Connection* connection);
+  // Two halves turned out to be one connection: what was found on `half` was found on `id`.
+  void joined(std::uint32_t half, std::uint32_t id);
   // In the order of the catalogue.
   std::vector<const Tally*> of(check::Class kind) const;
   std::uint64_t count(check::Class kind) const { return counts_[static_cast<std::size_t>(kind)]; }

@@ -53,6 +53,7 @@ class JsonReport final : public Report {
     j.line();
     j.open('{');
     j.member("id", c.id);
+    if (c.other_half_id != 0) j.member("other_half_id", c.other_half_id);
     j.member("transport", transport_name(c.transport));
     if (c.paired != check::PairedBy::nothing) j.member("paired_by", name(c.paired));
     if (c.pmtu != 0) j.member("path_mtu", c.pmtu);
