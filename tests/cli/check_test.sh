@@ -1,35 +1,8 @@
 #!/usr/bin/env bash
 # check, stats and rules as a shell user meets them: exit status, streams, options, wrong words.
-set -u
-tool=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$(dirname "$0")/lib.sh"
 clean=samples/cm-rping.pcap.zst
 one=tests/golden/captures/b20-one-queue-pair.pcap
-
-# check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...: the pattern must occur in standard output and error together.
-check() {
-  local name=$1 expected_status=$2 pattern=$3 actual_status=0
-  shift 3
-  "$@" >"$work/out" 2>&1 </dev/null || actual_status=$?
-  if [ "$actual_status" -ne "$expected_status" ]; then
-    echo "FAIL cli/$name: exit status $actual_status, expected $expected_status"
-    head -3 "$work/out"
-    status=1
-  elif ! grep -qE -- "$pattern" "$work/out"; then
-    echo "FAIL cli/$name: no line matches: $pattern"
-    head -3 "$work/out"
-    status=1
-  else
-    echo "ok cli/$name"
-  fi
-}
-expect() {  # NAME CONDITION...
-  local name=$1
-  shift
-  if "$@"; then echo "ok cli/$name"; else echo "FAIL cli/$name: $*"; status=1; fi
-}
 
 # A capture that breaks one rule once: TVer 1 in the fifth packet, CRC made right again by the mutant tool.
 cat >"$work/mutants_here.py" <<'PYTHON'
