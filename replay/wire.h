@@ -1,0 +1,44 @@
+// A wire carries whole frames between the tester and the device under test (DUT). One file behind one small interface.
+//
+// Time is the wire's, too: the memory wire has a virtual clock, so that waiting for nothing costs nothing; all others
+// follow the machine's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace rdmascope::replay {
+
+using IpAddress = std::array<std::uint8_t, 16>;  // IPv4 as ::ffff:a.b.c.d, which is its GID, too
+using MacAddress = std::array<std::uint8_t, 6>;
+
+struct Received {
+  std::vector<std::uint8_t> bytes;
+  std::int64_t time_ns = 0;  // since 1970-01-01 UTC; on the memory wire since its start
+};
+
+class Wire {
+ public:
+  virtual ~Wire() = default;
+
+  virtual std::string_view name() const = 0;  // "udp"
+  // What a frame starts with, as a LINKTYPE_ number: 1 Ethernet, 101 IP.
+  virtual std::uint16_t link_type() const = 0;
+  // The tester's own addresses; the MAC address of wires with Ethernet.
+  virtual IpAddress address() const = 0;
+  virtual std::optional<MacAddress> mac() const { return std::nullopt; }
+  virtual std::int64_t now_ns() = 0;
+
+  // The whole frame as built, or an error when the wire cannot carry it as it is.
+  virtual Result<void> send(std::span<const std::uint8_t> frame) = 0;
+  // The next frame for the tester, or nullopt when none comes until `deadline_ns`, or is there, when that has passed.
+  virtual Result<std::optional<Received>> receive(std::int64_t deadline_ns) = 0;
+};
+
+}  // namespace rdmascope::replay
