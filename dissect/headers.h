@@ -61,6 +61,11 @@ using Headers =
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 
+// The headers that may follow BTH, by bit number of Extension (opcodes.h), which is their order on the wire.
+inline constexpr const Header* extension_headers[] = {
+    &header<Rdeth>, &header<Deth>,         &header<Xrceth>, &header<Feth>, &header<Reth>, &header<Atomiceth>,
+    &header<Aeth>,  &header<Atomicacketh>, &header<Immdt>,  &header<Ieth>, &header<Cnp>};
+
 // By full name ("infiniband.bth"), or by its last part where that is unique ("bth"); nullptr if there is none.
 const Header* find_header(std::string_view name);
 

@@ -639,11 +639,6 @@ Next step_mad(Walk& w) {
 Next step_payload(Walk& w) { return w.rest(header<Payload>); }
 Next step_vendor(Walk& w) { return w.rest(header<Vendor>); }
 
-// By bit number of Extension.
-constexpr const Header* extension_headers[] = {
-    &header<Rdeth>, &header<Deth>,         &header<Xrceth>, &header<Feth>, &header<Reth>, &header<Atomiceth>,
-    &header<Aeth>,  &header<Atomicacketh>, &header<Immdt>,  &header<Ieth>, &header<Cnp>};
-
 // The headers after BTH, in wire order. False when one does not fit.
 bool take_extensions(Walk& w, unsigned extensions) {
   for (; extensions != 0; extensions &= extensions - 1) {

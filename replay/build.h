@@ -19,6 +19,10 @@
 
 namespace rdmascope::replay {
 
+bool is_ipv4(const IpAddress& address);
+// Of a header whose checksum bytes are zero. RFC 1071.
+std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes);
+
 // What stands around a transport packet, and what it is filled with where a draft says nothing.
 enum class Wrap : std::uint8_t {
   roce_v2,     // IPv4 or IPv6, as the addresses are, and UDP
