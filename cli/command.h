@@ -20,6 +20,7 @@ void add_read_command(CLI::App& app, Run& run);
 void add_check_command(CLI::App& app, Run& run);
 void add_stats_command(CLI::App& app, Run& run);
 void add_rules_command(CLI::App& app, Run& run);
+void add_replay_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_check_command(app, run);
   add_stats_command(app, run);
   add_rules_command(app, run);
+  add_replay_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);
   add_completion_command(app, run);

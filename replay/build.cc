@@ -181,6 +181,34 @@ Envelope envelope(Frame& frame, std::size_t& from) {
 
 Draft::Draft(std::uint8_t opcode) : opcode_(opcode) {}
 
+Draft::Draft(const dissect::Packet& packet) {
+  const std::span<const dissect::Layer> layers = packet.layers();
+  std::size_t i = static_cast<std::size_t>(packet.bth_layer);
+  opcode_ = packet.data(layers[i])[0];
+  extensions_.emplace();
+  std::size_t end = 0;
+  for (; i < layers.size(); ++i) {
+    const dissect::Layer& layer = layers[i];
+    if (layer.header != &header<dissect::Bth> && !is_extension(layer.header)) break;
+    if (layer.header != &header<dissect::Bth>) extensions_->push_back(layer.header);
+    const std::uint8_t* at = packet.data(layer);
+    for (const Field& f : layer.header->fields) {
+      if (f.kind != Field::Kind::wire) continue;
+      if (f.width <= 64)
+        settings_.push_back({layer.header, &f, dissect::load(at, f), {}});
+      else
+        settings_.push_back({layer.header, &f, 0, {at + f.at / 8, at + (f.at + f.width) / 8}});
+    }
+    end = layer.at + layer.bytes;
+  }
+  const std::span<const std::uint8_t> rest = packet.bytes.subspan(end);
+  const std::span<const std::uint8_t> data = rest.first(std::min<std::size_t>(rest.size(), packet.payload_bytes));
+  const std::span<const std::uint8_t> behind = rest.subspan(data.size());
+  payload.assign(data.begin(), data.end());
+  pad.emplace(behind.begin(),
+              behind.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(behind.size(), packet.pad_bytes)));
+}
+
 Result<void> Draft::set(std::string_view name, std::uint64_t value) {
   const std::optional<dissect::FieldRef> ref = find_one(name);
   if (!ref) return no_field(name);

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "dissect/field.h"
+#include "dissect/packet.h"
 #include "replay/wire.h"
 
 namespace rdmascope::replay {
@@ -45,6 +46,9 @@ struct Path {
 class Draft {
  public:
   explicit Draft(std::uint8_t opcode);
+  // A captured packet once more: every header from BTH on, payload and pad; what stands before BTH is made anew. It
+  // must have a BTH.
+  explicit Draft(const dissect::Packet& packet);
 
   // Field names as in filters: "infiniband.bth.psn", or short "bth.psn"; "ip.ttl", "udp.dstport",
   // "infiniband.invariant.crc". A field of a header that the opcode does not call for adds the header where it

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,5 +42,10 @@ class Wire {
   // The next frame for the tester, or nullopt when none comes until `deadline_ns`, or is there, when that has passed.
   virtual Result<std::optional<Received>> receive(std::int64_t deadline_ns) = 0;
 };
+
+// A wire by what the user calls it: "udp:10.77.0.2", "udp" (127.0.0.1), "eth:IF", "eth:IF:ADDRESS". The memory wire is
+// made together with its model.
+inline constexpr std::string_view wire_forms = "udp[:ADDRESS], eth:INTERFACE[:ADDRESS]";
+Result<std::unique_ptr<Wire>> open_wire(const std::string& text);
 
 }  // namespace rdmascope::replay
