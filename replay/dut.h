@@ -68,6 +68,8 @@ enum class Work : std::uint8_t {
   read,
   compare_swap,
   fetch_add,
+  flush,
+  atomic_write,  // 8 bytes from the local region
 };
 
 struct WorkRequest {
@@ -79,6 +81,8 @@ struct WorkRequest {
   std::uint32_t immediate = 0;             // or the R_Key to invalidate
   std::uint64_t compare = 0, operand = 0;  // compare_swap: operand is the new value; fetch_add: what is added
   bool signaled = true, solicited = false, fence = false;
+  std::uint8_t flush_placement = 1;  // FETH PLT bits: 1 global visibility, 2 persistence
+  bool flush_whole_region = false;
   // UD
   std::uint32_t remote_qpn = 0, remote_q_key = 0;
 };
