@@ -55,7 +55,7 @@ inline constexpr MutantInfo mutants[] = {
     {"atomic-operands-swapped", "2.4", "Compare and swap values of an atomic change places."},
     {"ud-privileged-q-key", "U-04", "A Q_Key with bit 31 set is sent as posted instead of the queue pair's own."},
     {"ud-oversize-sent", "L-10", "A UD message larger than the port's MTU is sent, cut down to it."},
-    {"wrong-pad", "F-09", "The pad count of a packet that needs none is 1."},
+    {"wrong-pad", "F-10", "The pad count of a packet that needs none is 1."},
     {"pad-not-zero", "F-11", "Pad bytes are 0xff."},
     {"wrong-icrc", "F-01", "The ICRC has one bit flipped."},
     {"reserved-bits-set", "F-12", "Reserved bits of BTH are set."},

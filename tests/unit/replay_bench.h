@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -136,10 +137,11 @@ class Tester {
     out.opcode = opcode;
     out.psn = tester_psn + n;
     out.ack_request = true;
-    out.payload = payload;
+    out.payload = payloads_.emplace_back(payload.begin(), payload.end());
     out.va = channel.remote_va;
     out.r_key = channel.remote_r_key;
     out.dma_length = static_cast<std::uint32_t>(payload.size());
+    out.immediate = 0x01020304;
     return out;
   }
 
@@ -154,8 +156,9 @@ class Tester {
     trace += '\n';
     return see(frame->bytes, frame->time_ns, wire().link_type());
   }
+  // Until it is silent for so long; a mutant may never be.
   void drain(std::int64_t wait_ns = 10 * us) {
-    while (next(wait_ns)) {
+    for (unsigned frames = 0; frames < 100 && next(wait_ns); ++frames) {
     }
   }
   std::vector<Completion> poll(std::int64_t wait_ns = 0) {
@@ -185,6 +188,7 @@ class Tester {
 
  private:
   ModelOnMemory bench_;
+  std::deque<std::vector<std::uint8_t>> payloads_;  // of requests
 };
 
 struct LinkOptions {
@@ -210,7 +214,7 @@ class Link {
   }
 
   // Until nothing is on the way and no timer runs, or the time is over.
-  void run(std::int64_t for_ns = 100 * second) {
+  void run(std::int64_t for_ns = second) {
     const std::int64_t end_ns = now_ns + for_ns;
     for (;;) {
       std::optional<std::int64_t> at;
