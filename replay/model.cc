@@ -279,7 +279,7 @@ void Model::emit(Endpoint& endpoint, const OutPacket& wanted) {
   if (qp.is<"pad-not-zero">()) out.pad_byte = 0xff;
   if (qp.is<"reserved-bits-set">()) out.reserved7 = 0x7f;
   if (qp.is<"tver-one">()) out.tver = 1;
-  output_(write_frame(out, path, ip_id_++));
+  output_(write_frame(out, path, options_.counts_frames ? ip_id_++ : 0));
 }
 
 }  // namespace rdmascope::replay

@@ -36,6 +36,7 @@ struct ModelOptions {
   MacAddress mac = {2, 0, 0, 0, 0, 2};
   MacAddress tester_mac = {2, 0, 0, 0, 0, 1};
   std::uint32_t first_qpn = 0x11;
+  bool counts_frames = true;  // in the IPv4 identification, else 0: as the kernel does for UDP sockets
   Mutant mutant = 0;
 };
 

@@ -147,6 +147,7 @@ Result<std::unique_ptr<Dut>> open_model(ModelOptions options, std::unique_ptr<Wi
     return Error{"the model speaks Ethernet and IP only, not what wire " + std::string(wire->name()) + " carries"};
   options.address = wire->address();
   options.link_type = wire->link_type();
+  options.counts_frames = false;
   if (const auto mac = wire->mac()) options.mac = *mac;
   return std::unique_ptr<Dut>(std::make_unique<ModelDut<ThreadRunner>>(options, std::move(wire)));
 }

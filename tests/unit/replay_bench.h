@@ -163,6 +163,7 @@ class Tester {
   }
   std::vector<Completion> poll(std::int64_t wait_ns = 0) {
     std::vector<Completion> out = *dut().poll(channel, wait_ns);
+    trace += "poll\n";
     for (const Completion& c : out)
       trace += std::to_string(c.id) + ' ' + std::string(name(c.status)) + ' ' + std::to_string(c.bytes) + ' ' +
                std::to_string(c.immediate.value_or(0)) + (c.is_receive ? " r\n" : " s\n");
