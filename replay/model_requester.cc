@@ -125,6 +125,7 @@ void Requester::pump() {
 // One packet at the cursor, which moves behind it.
 void Requester::send(Task& task) {
   if (task.has_response) cursor_ = psn_add(task.first_psn, task.done);
+  if (psn_diff(cursor_, task.first_psn) < 0) cursor_ = task.first_psn;  // a mutant completed what was before it
   OutPacket out;
   out.psn = cursor_;
   if (qp_.is<"psn-no-wrap">() && psn_diff(cursor_, qp_.options.dut_psn) >= 0 && cursor_ < qp_.options.dut_psn)

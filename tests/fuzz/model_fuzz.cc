@@ -52,9 +52,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::uint8_t> frame = write_frame(shell, path, 0);
     constexpr std::size_t bth = 28;
     std::copy_n(data + at + 2, std::min(take, frame.size() - bth - 4), frame.data() + bth);
-    frame[bth + 1] &= 0x70;                     // TVer 0
-    frame[bth + 2] = frame[bth + 3] = 0xff;     // P_Key
-    frame[bth + 5] = frame[bth + 6] = 0;        // DestQP
+    frame[bth + 1] &= 0x70;                  // TVer 0
+    frame[bth + 2] = frame[bth + 3] = 0xff;  // P_Key
+    frame[bth + 5] = frame[bth + 6] = 0;     // DestQP
     frame[bth + 7] = static_cast<std::uint8_t>(channel.qpn);
     std::uint32_t icrc = 0;
     dissect::compute_icrc(dissect::Envelope::roce_v2_ipv4, std::span(frame).first(frame.size() - 4), bth, icrc);
