@@ -5,6 +5,7 @@
 #include "cli/check_input.h"
 #include "cli/check_report.h"
 #include "cli/check_rules.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
 

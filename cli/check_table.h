@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/choices.h"
+#include "cli/choice.h"
 #include "cli/output.h"
 
 namespace rdmascope::cli {

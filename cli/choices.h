@@ -11,13 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace rdmascope::cli {
+#include "cli/choice.h"
 
-template <class T>
-struct Choice {
-  std::string_view word;
-  T value;
-};
+namespace rdmascope::cli {
 
 // "text, json or csv"
 inline std::string any_of(const std::vector<std::string>& words) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "capture/hex_text.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/dissect_options.h"
 #include "cli/packet_writer.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/choices.h"
+#include "cli/choice.h"
 #include "dissect/text.h"
 
 namespace rdmascope::cli {

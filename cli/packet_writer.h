@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/choices.h"
+#include "cli/choice.h"
 #include "cli/output.h"
 #include "dissect/packet.h"
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "capture/writer.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/dissect_options.h"
 #include "cli/frames.h"

@@ -16,6 +16,7 @@
 #include "cli/check_latency.h"
 #include "cli/check_report.h"
 #include "cli/check_table.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
 #include "dissect/filter.h"
