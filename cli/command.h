@@ -23,6 +23,7 @@ void add_rules_command(CLI::App& app, Run& run);
 void add_replay_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);
+void add_dut_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);
 

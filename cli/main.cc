@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   add_replay_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);
+  add_dut_command(app, run);
   add_completion_command(app, run);
   add_man_command(app, run);
   app.set_help_all_flag("--help-all", "show the help of every command");  // now, or the commands would have it, too
