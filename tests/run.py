@@ -65,6 +65,7 @@ STAGES = [
     ("peers", command(sys.executable, "tests/peers/peers.py", TOOL)),
     # Debian's Python: python3-scapy installs there.
     ("scapy", command("/usr/bin/python3", "tests/peers/scapy_icrc.py", TOOL)),
+    ("vm", command(sys.executable, "tests/vm/run.py", TOOL)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),
 ]
