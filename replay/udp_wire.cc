@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -67,6 +68,7 @@ void set_options(int socket, bool v4) {
     set(IPPROTO_IP, IP_RECVTOS, on);
     set(IPPROTO_IP, IP_RECVTTL, on);
   } else {
+    set(IPPROTO_UDP, UDP_NO_CHECK6_RX, on);  // RoCEv2 devices leave the checksum 0
     set(IPPROTO_IPV6, IPV6_V6ONLY, on);
     set(IPPROTO_IPV6, IPV6_MTU_DISCOVER, dont_fragment);
     set(IPPROTO_IPV6, IPV6_RECVTCLASS, on);
