@@ -97,11 +97,11 @@ void add_dut_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   dut->add_option("--port", options->port, "port of the device; 1 if not given")
       ->type_name("NUMBER")
-      ->check(CLI::Range(1, 254));
+      ->check(CLI::Range(1, 254).description(""));
   dut->add_option("--gid-index", options->gid_index,
                   "the device's address; if not given, for each channel the first for RoCE v2 of the tester's family")
       ->type_name("NUMBER")
-      ->check(CLI::Range(0, 255));
+      ->check(CLI::Range(0, 255).description(""));
   dut->callback([options, &run] { run = [options] { return run_dut(*options); }; });
 }
 

@@ -43,6 +43,7 @@ Result<Devices> devices() {
   const Result<const Library*> library = load();
   if (!library) return Error{library.error()};
   Devices list((*library)->ibv_get_device_list(nullptr));
+  if (!list && errno == ENOSYS) return Error{"no RDMA devices here: the kernel has not loaded ib_uverbs"};
   if (!list) return failed("list the RDMA devices", errno);
   return list;
 }
