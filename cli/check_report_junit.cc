@@ -4,35 +4,12 @@
 #include <fmt/format.h>
 
 #include "cli/check_report_forms.h"
+#include "cli/xml.h"
 
 namespace rdmascope::cli {
 namespace {
 
 using check::Class;
-
-// Characters that XML 1.0 has no place for become "?".
-std::string xml(std::string_view text) {
-  dissect::Text clean;
-  clean.printable(text);
-  std::string out;
-  for (char c : clean.view()) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
 
 class JunitReport final : public Report {
  public:
@@ -81,7 +58,7 @@ class JunitReport final : public Report {
         if (kind == Class::violation)
           failure = fmt::format("      <failure type=\"violation\" message=\"{}\">{}</failure>\n",
                                 xml(fmt::format("{}; {}", counted(tally->count, "violation"), tally->examples.front())),
-                                escaped_lines(lines));
+                                xml_lines(lines));
         else
           others += fmt::format(
               "{}:\n{}", counted(tally->count, check::name(kind), kind == Class::anomaly ? "anomalies" : "artifacts"),
@@ -93,18 +70,8 @@ class JunitReport final : public Report {
     }
     out().put(">\n");
     out().put(failure);
-    if (!others.empty()) out().put(fmt::format("      <system-out>{}</system-out>\n", escaped_lines(others)));
+    if (!others.empty()) out().put(fmt::format("      <system-out>{}</system-out>\n", xml_lines(others)));
     out().put("    </testcase>\n");
-  }
-
-  static std::string escaped_lines(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-      const std::string_view line = text.substr(0, text.find('\n'));
-      text.remove_prefix(std::min(line.size() + 1, text.size()));
-      out += xml(line) + '\n';
-    }
-    return out;
   }
 };
 

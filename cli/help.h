@@ -15,8 +15,8 @@ struct ExitStatus {
 };
 // What is returned today. Help and the manual page tell it.
 inline constexpr ExitStatus exit_statuses[] = {{exit_fine, "fine"},
-                                               {exit_findings, "check found a violation"},
-                                               {exit_error, "wrong usage, or a file could not be read or written"}};
+                                               {exit_findings, "check found a violation, or a test failed"},
+                                               {exit_error, "wrong usage, or a file or device gave out"}};
 
 class HelpFormatter final : public CLI::FormatterBase {
  public:

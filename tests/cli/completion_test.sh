@@ -31,7 +31,7 @@ offered() {
   { printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | tr '\n' ' '; echo "$asked"; } | sed 's/^ *//; s/ *$//; s/  */ /g'
 }
 
-same "commands" "check completion decode dut fields man read replay rules stats" "$(offered '')"
+same "commands" "check completion decode dut fields man read replay rules stats test" "$(offered '')"
 same "a command that is begun" "read replay" "$(offered re)"
 same "options of the tool" "--help --help-all --version -h" "$(offered -)"
 same "options of a command" "--rd-is-dc --read-file --roce-port" "$(offered read --r)"
@@ -69,7 +69,7 @@ same "shells" "bash fish zsh" "$(offered completion '')"
 "$tool" completion fish >"$scratch/rdmascope.fish"
 "$tool" man >"$scratch/rdmascope.1"
 missing=
-for command in read check stats rules decode fields; do
+for command in read check stats rules replay test dut decode fields; do
   for option in $("$tool" "$command" --help | grep -oE '^  (-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
     name=${option#--} page=${option//-/\\-}
     grep -q -- "$option" "$scratch/rdmascope.bash" && grep -q -- "$option" "$scratch/_rdmascope" &&

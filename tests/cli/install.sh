@@ -12,6 +12,7 @@ expect() {
 }
 cmake --install "$1" --prefix "$target" >"$target/log" 2>&1 || { echo "FAIL install: cmake --install"; cat "$target/log"; exit 1; }
 expect runs test "$("$target/bin/rdmascope" read -c 1 "$target"/share/rdmascope/samples/rc-read.pcap.zst | wc -l)" -eq 1
+expect finds-its-suite test "$(cd / && "$target/bin/rdmascope" test --list | grep -c '^C09-060-05 ')" -eq 1
 for file in share/man/man1/rdmascope.1 share/bash-completion/completions/rdmascope share/doc/rdmascope/README.md share/doc/rdmascope/LICENSE; do
   expect "$(basename "$file")" test -s "$target/$file"
 done

@@ -1,0 +1,178 @@
+// rdmascope test: conformance tests, scripted packets against a device.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "capture/writer.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/frames.h"
+#include "cli/test_bench.h"
+#include "cli/test_report.h"
+#include "cli/test_select.h"
+#include "replay/mutant.h"
+
+namespace rdmascope::cli {
+namespace {
+
+struct TestCommand {
+  std::vector<std::string> named;
+  BenchOptions bench;
+  std::string record, filter;
+  bool list = false, list_mutants = false, steps = false, diagrams = false;
+  unsigned repeat = 1;
+  std::uint64_t seed = 1;
+  double timeout_factor = 1;
+  TestForm form = TestForm::text;
+  ColorWhen color = ColorWhen::automatic;
+};
+
+// Frames of all scripts in one capture file, each with the step it belongs to.
+class Recorder {
+ public:
+  static Result<std::unique_ptr<Recorder>> create(const std::string& path) {
+    auto writer = capture::Writer::create(path);
+    if (!writer) return Error{writer.error()};
+    return std::unique_ptr<Recorder>(new Recorder(std::move(*writer)));
+  }
+
+  Result<void> write(const replay::ScriptRun& run, const replay::Wire& wire) {
+    if (!described_) {
+      capture::Interface interface;
+      interface.name = wire.name();
+      interface.link_type = wire.link_type();
+      interface.units_per_second = 1'000'000'000;
+      if (const Result<void> r = writer_->describe({interface}); !r) return r;
+      described_ = true;
+    }
+    // A clock that starts anew for each script goes on behind the last one.
+    const std::int64_t first_ns = run.frames.empty() ? 0 : run.frames.front().time_ns;
+    const std::int64_t shift_ns = first_ns < last_ns_ ? last_ns_ + 1'000'000'000 - first_ns : 0;
+    for (const replay::KeptFrame& kept : run.frames) {
+      capture::Frame frame;
+      frame.bytes = kept.bytes;
+      frame.time_ns = kept.time_ns + shift_ns;
+      frame.wire_bytes = static_cast<std::uint32_t>(kept.bytes.size());
+      frame.link_type = wire.link_type();
+      last_ns_ = std::max(last_ns_, frame.time_ns);
+      const std::string comment = kept.step.empty() ? run.report.script + " nobody asked for it" : kept.step;
+      if (const Result<void> r = writer_->write(frame, comment); !r) return r;
+    }
+    return {};
+  }
+
+  Result<void> close() { return writer_->close(); }
+
+ private:
+  explicit Recorder(std::unique_ptr<capture::Writer> writer) : writer_(std::move(writer)) {}
+
+  std::unique_ptr<capture::Writer> writer_;
+  bool described_ = false;
+  std::int64_t last_ns_ = 0;
+};
+
+int fail(std::string_view sentence) {
+  complain(sentence);
+  return exit_error;
+}
+
+int list_scripts(const std::vector<ChosenScript>& scripts) {
+  Output output;
+  for (const ChosenScript& s : scripts) {
+    output.text().printable(fmt::format("{:<20} {}  ({})", s.head.id, s.head.title, s.path));
+    output.text().put('\n');
+    if (!output.packet_done()) break;
+  }
+  output.flush();
+  return output.error().empty() ? exit_fine : fail(output.error());
+}
+
+int list_mutants() {
+  Output output;
+  for (const replay::MutantInfo& m : replay::mutants)
+    output.text().put(fmt::format("{:<30} {:<6} {}\n", m.name, m.breaks, m.what));
+  output.flush();
+  return output.error().empty() ? exit_fine : fail(output.error());
+}
+
+int run_test(const TestCommand& command) {
+  if (command.list_mutants) return list_mutants();
+  Result<std::vector<ChosenScript>> scripts = choose_scripts(command.named, command.filter);
+  if (!scripts) return fail(scripts.error());
+  if (command.list) return list_scripts(*scripts);
+  Result<BenchMaker> benches = BenchMaker::parse(command.bench);
+  if (!benches) return fail(benches.error());
+  std::unique_ptr<Recorder> recorder;
+  if (!command.record.empty()) {
+    Result<std::unique_ptr<Recorder>> created = Recorder::create(command.record);
+    if (!created) return fail(created.error());
+    recorder = std::move(*created);
+  }
+
+  TestReportOptions options;
+  options.form = command.form;
+  options.color = use_color(command.color);
+  options.utf8 = use_utf8();
+  options.steps = command.steps;
+  options.diagrams = command.diagrams;
+  options.dut = command.bench.dut;
+  const std::unique_ptr<TestReport> report = make_test_report(std::move(options));
+  stop_on_interrupt();
+  for (unsigned round = 0; round < command.repeat; ++round)
+    for (const ChosenScript& chosen : *scripts) {
+      if (interrupted) break;
+      Result<Bench*> bench = benches->next();
+      if (!bench) return fail(bench.error());
+      replay::ScriptOptions script_options;
+      script_options.tester.timeout_factor = command.timeout_factor;
+      script_options.tester.seed = command.seed + round;
+      script_options.tester.interrupted = &interrupted;
+      script_options.wants = WantedIds(command.named, command.filter);
+      const replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
+      for (const replay::Case& c : run.report.cases) report->add(c, chosen.path);
+      if (recorder)
+        if (const Result<void> written = recorder->write(run, *(*bench)->wire); !written) return fail(written.error());
+    }
+  if (recorder)
+    if (const Result<void> closed = recorder->close(); !closed) return fail(closed.error());
+  if (!report->finish()) return fail(report->error());
+  if (report->total() == 0) return fail("no test was run");
+  if (report->count(replay::Verdict::error) > 0) return exit_error;
+  return report->count(replay::Verdict::failed) > 0 ? exit_findings : exit_fine;
+}
+
+}  // namespace
+
+void add_test_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TestCommand>();
+  CLI::App* test = app.add_subcommand("test", "Test a device: play scripted packets and judge what it answers");
+  test->add_option("SCRIPT", options->named,
+                   "a script, a folder of scripts, an area of the suite (transport) or an id (C09-060-05); none: the suite")
+      ->type_name("FILE");
+  test->add_option("--dut", options->bench.dut, fmt::format("the device under test: {}; model is a correct one in software", dut_forms))
+      ->type_name("DUT");
+  test->add_option("--wire", options->bench.wire, fmt::format("how packets reach it: memory (the model), {}", replay::wire_forms))->type_name("WIRE");
+  test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")->type_name("FILE");
+  test->add_option("--record", options->record, "write every packet to this capture file, with the step it belongs to")
+      ->type_name("FILE");
+  test->add_flag("--list", options->list, "show the tests that would run");
+  test->add_flag("--list-mutants", options->list_mutants, "show the mutants of the model: each breaks one rule");
+  test->add_option("--filter", options->filter, "only ids that fit, as C09-060-*")->type_name("GLOB");
+  test->add_option("--repeat", options->repeat, "run everything that many times, each with the next seed")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000000U));
+  test->add_option("--seed", options->seed, "for the PSNs that a script leaves open (default 1)")->type_name("N");
+  test->add_option("--timeout-factor", options->timeout_factor, "give the device that many times the time to answer")
+      ->type_name("X")
+      ->check(CLI::Range(0.01, 10000.0));
+  add_choice(*test, "-T,--format", options->form, test_form_choices, "form",
+             "text for people, tap and junit for continuous integration, json for programs");
+  test->add_flag("--steps", options->steps, "text: show the steps of every test, not only of those that failed");
+  test->add_flag("-V,--diagram", options->diagrams, "text: draw what passed between tester and device");
+  add_choice(*test, "--color", options->color, color_choices, "setting", "colour the report; auto: on a terminal");
+  test->callback([options, &run] { run = [options] { return run_test(*options); }; });
+}
+
+}  // namespace rdmascope::cli

@@ -1,0 +1,146 @@
+#include "cli/test_bench.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "replay/agent_dut.h"
+#include "replay/agent_protocol.h"
+#include "replay/endpoint.h"
+#include "replay/model_dut.h"
+#include "replay/udp_wire.h"
+
+namespace rdmascope::cli {
+namespace {
+
+// Where the model listens when it is not in memory.
+constexpr std::string_view model_on_udp = "127.0.0.2";
+
+// "udp:10.77.0.2" is "udp" and "10.77.0.2".
+std::pair<std::string, std::string> split(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// Nobody takes orders at the other end: a queue pair that somebody has made by hand. Packets can be sent and looked at.
+class NoDut final : public replay::Dut {
+ public:
+  NoDut(const replay::IpAddress& address, std::uint32_t qpn) : qpn_(qpn) {
+    info_.name = "none";
+    info_.address = address;
+  }
+  const replay::DutInfo& info() const override { return info_; }
+  Result<replay::Channel> open(const replay::ChannelOptions& options) override {
+    replay::Channel channel;
+    channel.id = ++channels_;
+    channel.qpn = qpn_;
+    channel.initiator_depth = options.initiator_depth;
+    channel.responder_resources = options.responder_resources;
+    return channel;
+  }
+  Result<void> post_send(const replay::Channel&, const replay::WorkRequest&) override { return nobody(); }
+  Result<void> post_receive(const replay::Channel&, const replay::ReceiveRequest&) override { return nobody(); }
+  Result<std::vector<replay::Completion>> poll(const replay::Channel&, std::int64_t) override {
+    return std::vector<replay::Completion>{};
+  }
+  Result<std::vector<std::uint8_t>> read_memory(const replay::Channel&, replay::Region, std::uint32_t,
+                                                std::uint32_t) override {
+    return nobody();
+  }
+  Result<void> write_memory(const replay::Channel&, replay::Region, std::uint32_t,
+                            std::span<const std::uint8_t>) override {
+    return nobody();
+  }
+  Result<replay::QpState> state(const replay::Channel&) override { return nobody(); }
+  Result<void> to_error(const replay::Channel&) override { return {}; }
+  Result<void> close(const replay::Channel&) override { return {}; }
+
+ private:
+  static Error nobody() { return Error{"--dut none: there is no device that takes orders; the script needs one"}; }
+
+  replay::DutInfo info_;
+  std::uint32_t qpn_, channels_ = 0;
+};
+
+}  // namespace
+
+Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
+  BenchMaker maker(options);
+  const auto [device, rest] = split(options.dut);
+  if (maker.options_.wire.empty()) maker.options_.wire = device == "model" ? "memory" : "udp";
+  if (device == "model") {
+    if (!rest.empty()) {
+      constexpr std::string_view key = "mutant=";
+      const std::string name = rest.starts_with(key) ? rest.substr(key.size()) : "";
+      const std::optional<replay::Mutant> mutant = replay::mutant_by_name(name);
+      if (!mutant) return Error{fmt::format("--dut {}: no such mutant of the model; `rdmascope test --list-mutants` shows them", options.dut)};
+      maker.mutant_ = *mutant;
+    }
+    return maker;
+  }
+  maker.fresh_ = false;
+  if (device == "agent") {
+    const Result<replay::Endpoint> agent = replay::parse_endpoint(rest, replay::agent::default_port, "--dut agent");
+    if (!agent) return Error{agent.error()};
+    if (options.token_file.empty()) return Error{"--dut agent goes with --token-file FILE, the secret that the agent knows, too"};
+    const Result<std::string> token = replay::agent::read_token(options.token_file);
+    if (!token) return Error{token.error()};
+    maker.agent_ = replay::AgentDutOptions{.agent = *agent, .token = *token};
+    return maker;
+  }
+  if (device == "none") {
+    const std::size_t comma = rest.rfind(',');
+    const std::string number = comma == std::string::npos ? "" : rest.substr(comma + 1);
+    char* end = nullptr;
+    const unsigned long qpn = std::strtoul(number.c_str(), &end, 0);
+    const Result<replay::IpAddress> address = replay::parse_address(rest.substr(0, comma));
+    if (!address || number.empty() || *end != '\0' || qpn > 0xffffff)
+      return Error{fmt::format("--dut {}: write none:ADDRESS,QP as none:10.77.0.1,0x11", options.dut)};
+    maker.none_ = {*address, static_cast<std::uint32_t>(qpn)};
+    return maker;
+  }
+  return Error{fmt::format("--dut {}: no such device; choose {}", options.dut, dut_forms)};
+}
+
+Result<Bench> BenchMaker::make() const {
+  const std::string wire = split(options_.wire).first;
+  replay::ModelOptions model;
+  model.mutant = mutant_;
+  if (wire == "memory") {
+    if (none_ || agent_) return Error{"--wire memory leads to the model only"};
+    replay::ModelOnMemory made = replay::open_model(model);
+    return Bench{std::move(made.wire), std::move(made.dut)};
+  }
+  Result<std::unique_ptr<replay::Wire>> own = replay::open_wire(options_.wire);
+  if (!own) return Error{own.error()};
+  if (agent_) {
+    replay::AgentDutOptions agent = *agent_;
+    agent.tester_address = (*own)->address();
+    Result<std::unique_ptr<replay::AgentDut>> dut = replay::AgentDut::connect(agent);
+    if (!dut) return Error{dut.error()};
+    return Bench{std::move(*own), std::move(*dut)};
+  }
+  if (none_) return Bench{std::move(*own), std::make_unique<NoDut>(none_->first, none_->second)};
+  if (wire != "udp") return Error{fmt::format("--wire {}: the model is reached over memory or udp[:ADDRESS]", options_.wire)};
+  const Result<replay::IpAddress> there = replay::parse_address(std::string(model_on_udp));
+  if (!there) return Error{there.error()};
+  Result<std::unique_ptr<replay::Wire>> other = replay::open_wire(fmt::format("udp:{}", model_on_udp));
+  if (!other) return Error{other.error()};
+  model.address = *there;
+  Result<std::unique_ptr<replay::Dut>> dut = replay::open_model(model, std::move(*other));
+  if (!dut) return Error{dut.error()};
+  return Bench{std::move(*own), std::move(*dut)};
+}
+
+Result<Bench*> BenchMaker::next() {
+  if (bench_ && !fresh_) return bench_.get();
+  bench_.reset();  // before the next one, which may need the same address
+  Result<Bench> made = make();
+  if (!made) return Error{made.error()};
+  bench_ = std::make_unique<Bench>(std::move(*made));
+  return bench_.get();
+}
+
+}  // namespace rdmascope::cli

@@ -1,0 +1,35 @@
+// Which scripts `test` runs: files, folders, areas of the suite, ids.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "replay/script.h"
+
+namespace rdmascope::cli {
+
+struct ChosenScript {
+  replay::Script script;
+  replay::ScriptHead head;
+  std::string path;  // as shown: within the suite, or as the user named it
+};
+
+// Where the suite is: beside the installed program, else where it was built from.
+Result<std::string> suite_folder();
+
+// Nothing named: the whole suite. `pattern`: only ids that fit (* and ?), any case; empty: all.
+Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>& named, const std::string& pattern);
+
+// Whether an id ("C09-060-05", or a part "C09-060-05/wrap") is among those the user asked for.
+class WantedIds {
+ public:
+  WantedIds(const std::vector<std::string>& named, std::string pattern);
+  bool operator()(const std::string& id) const;
+
+ private:
+  std::vector<std::string> parts_;  // "c09-060-05/wrap", as the user named them
+  std::string pattern_;
+};
+
+}  // namespace rdmascope::cli
