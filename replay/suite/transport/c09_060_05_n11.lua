@@ -1,0 +1,18 @@
+-- N11: the Middle response comes twice. The READ completes once, with the right data.
+-- IBTA C9-60#05; ib-wire.md 7.4 N11, R-02.
+test { id = "C09-060-05-N11", title = "A READ response that comes twice counts once", covers = { "C9-60#05", "R-02" } }
+
+local rc   = open_rc { mtu = 256, ack_timeout = 0 }
+local data = pattern(3 * rc.mtu)
+allow { retransmission = true }
+
+rc.dut:post_read { length = #data }
+expect { "RC_RDMA_READ_REQUEST", psn = rc.psn(0) }
+send { "RC_RDMA_READ_RESPONSE_FIRST",  psn = rc.psn(0), aeth = { syndrome = ACK, msn = 1 }, payload = data:sub(1, 256) }
+send { "RC_RDMA_READ_RESPONSE_MIDDLE", psn = rc.psn(1), payload = data:sub(257, 512) }
+send { "RC_RDMA_READ_RESPONSE_MIDDLE", psn = rc.psn(1), payload = data:sub(257, 512) }
+rc.dut:expect_no_completion { within = "200 ms" }
+send { "RC_RDMA_READ_RESPONSE_LAST",   psn = rc.psn(2), aeth = { syndrome = ACK, msn = 1 }, payload = data:sub(513) }
+rc.dut:expect_completion { status = "success", data = data }
+rc.dut:expect_no_completion { within = "200 ms" }
+rc:close { flushed = 0 }
