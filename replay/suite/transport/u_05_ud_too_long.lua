@@ -1,0 +1,13 @@
+-- UD: a message that does not fit into its receive buffer is not received as if it did.
+-- ib-wire.md U-05.
+test { id = "U-05-ud-too-long", title = "UD messages that do not fit are not received", covers = { "U-05" } }
+
+local rc = open_ud { mtu = 1024 }
+rc.dut:post_receive { length = 100 }
+send { "UD_SEND_ONLY", psn = rc.own_psn(0), payload = pattern(60) }
+rc.dut:expect_completion { receive = true, bytes = 100, data = pattern(60) }
+rc.dut:post_receive { length = 100 }
+send { "UD_SEND_ONLY", psn = rc.own_psn(1), payload = pattern(61) }
+quiet()
+rc.dut:expect_no_completion()
+rc:close()
