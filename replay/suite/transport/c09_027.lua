@@ -1,6 +1,7 @@
 -- C09-027: acknowledges are strongly ordered. All responses to a READ or atomic leave before the ACK of any later request.
 -- IBTA C9-27; ib-wire.md 6.4 R-01.
-test { id = "C09-027", title = "No ACK overtakes the responses to an earlier READ or atomic", covers = { "C9-27", "R-01", "R-02" } }
+test { id = "C09-027", title = "No ACK overtakes the responses to an earlier READ or atomic",
+       covers = { "C9-27", "R-01", "R-02" } }
 
 sub("READ, then SEND", function()
   local rc   = open_rc { mtu = 256 }

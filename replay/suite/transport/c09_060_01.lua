@@ -1,7 +1,8 @@
 -- C09-060-01: a SEND completes only after the ACK that covers all its packets. An ACK of a part moves nothing; one ACK may
 -- cover several messages; the same ACK twice tells nothing new.
 -- IBTA C9-60#01; ib-wire.md 6.5 C-01, R-04.
-test { id = "C09-060-01", title = "A SEND completes after the ACK of its last packet", covers = { "C9-60#01", "C-01", "R-04" } }
+test { id = "C09-060-01", title = "A SEND completes after the ACK of its last packet",
+       covers = { "C9-60#01", "C-01", "R-04" } }
 
 local function two_sends()
   local rc   = open_rc { mtu = 256, ack_timeout = 0 }

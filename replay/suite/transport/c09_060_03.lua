@@ -1,6 +1,7 @@
 -- C09-060-03: an RDMA WRITE completes only after the ACK that covers all its packets, as a SEND does.
 -- IBTA C9-60#03 (by the pattern of #01); ib-wire.md 6.5 C-01, R-04.
-test { id = "C09-060-03", title = "A WRITE completes after the ACK of its last packet", covers = { "C9-60", "C-01", "R-04", "L-04" } }
+test { id = "C09-060-03", title = "A WRITE completes after the ACK of its last packet",
+       covers = { "C9-60", "C-01", "R-04", "L-04" } }
 
 local function two_writes()
   local rc   = open_rc { mtu = 256, ack_timeout = 0 }

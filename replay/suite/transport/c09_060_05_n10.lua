@@ -1,6 +1,7 @@
 -- N10: the first READ is refused. It fails with the status of the NAK, the second one is flushed.
 -- IBTA C9-60#05; ib-wire.md 7.4 N10, table 4.4, C-04.
-test { id = "C09-060-05-N10", title = "A refused READ fails, the one behind it is flushed", covers = { "C9-60#05", "C-04", "Q-18" },
+test { id = "C09-060-05-N10", title = "A refused READ fails, the one behind it is flushed",
+       covers = { "C9-60#05", "C-04", "Q-18" },
        needs = { initiator_depth = 2 } }
 
 local rc = open_rc { mtu = 256, ack_timeout = 0, initiator_depth = 2 }

@@ -1,6 +1,7 @@
 -- N12: Last, First, Middle. The READ does not complete before everything came in order.
 -- IBTA C9-60#05; ib-wire.md 7.4 N12, R-02, C-03.
-test { id = "C09-060-05-N12", title = "READ responses out of order do not complete it", covers = { "C9-60#05", "R-02", "C-03" } }
+test { id = "C09-060-05-N12", title = "READ responses out of order do not complete it",
+       covers = { "C9-60#05", "R-02", "C-03" } }
 
 local rc   = open_rc { mtu = 256, ack_timeout = 0 }
 local data = pattern(3 * rc.mtu)

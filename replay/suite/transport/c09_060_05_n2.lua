@@ -1,7 +1,8 @@
 -- N2: the Middle response is missing. The READ must not complete; the DUT may ask again, for all or for the rest, and then
 -- gets that. A DUT that only drops what comes too early (Soft-RoCE without a timer) gets what was missing.
 -- IBTA C9-60#05; ib-wire.md 7.4 N2, C-03, Q-07.
-test { id = "C09-060-05-N2", title = "A READ without its Middle response does not complete", covers = { "C9-60#05", "C-03", "Q-07" } }
+test { id = "C09-060-05-N2", title = "A READ without its Middle response does not complete",
+       covers = { "C9-60#05", "C-03", "Q-07" } }
 
 local rc   = open_rc { mtu = 256, ack_timeout = 0 }
 local data = pattern(3 * rc.mtu)

@@ -1,7 +1,8 @@
 -- N3: a response is shorter or longer than it must be. The READ must not succeed. A DUT that goes on waiting is stopped by
 -- its timer, so that every DUT comes to an error.
 -- IBTA C9-60#05; ib-wire.md 7.4 N3, L-01, L-05.
-test { id = "C09-060-05-N3", title = "A READ response of the wrong length is no success", covers = { "C9-60#05", "L-01", "L-05" } }
+test { id = "C09-060-05-N3", title = "A READ response of the wrong length is no success",
+       covers = { "C9-60#05", "L-01", "L-05" } }
 
 local function story(first, middle, last)
   local rc   = open_rc { mtu = 256, ack_timeout = 10, retry_count = 1 }

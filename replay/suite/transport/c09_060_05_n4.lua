@@ -1,6 +1,7 @@
 -- N4: the Last response has an ICRC that is wrong by one bit. It is as if it had not come; the good one completes the READ.
 -- IBTA C9-60#05; ib-wire.md 7.4 N4, F-01.
-test { id = "C09-060-05-N4", title = "A READ response with a wrong ICRC counts for nothing", covers = { "C9-60#05", "F-01" } }
+test { id = "C09-060-05-N4", title = "A READ response with a wrong ICRC counts for nothing",
+       covers = { "C9-60#05", "F-01" } }
 
 local rc   = open_rc { mtu = 256, ack_timeout = 0 }
 local data = pattern(3 * rc.mtu)

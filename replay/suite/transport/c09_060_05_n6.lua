@@ -1,7 +1,8 @@
 -- N6: the First response carries a NAK. Only an Acknowledge may, so that the READ must not succeed. A DUT that waits for
 -- something better is stopped by its timer.
 -- IBTA C9-60#05; ib-wire.md 7.4 N6, R-03.
-test { id = "C09-060-05-N6", title = "A READ response with a NAK syndrome is no success", covers = { "C9-60#05", "R-03" } }
+test { id = "C09-060-05-N6", title = "A READ response with a NAK syndrome is no success",
+       covers = { "C9-60#05", "R-03" } }
 
 for _, syndrome in ipairs { NAK_SEQUENCE, NAK_REMOTE_ACCESS, RNR(1) } do
   sub(string.format("syndrome 0x%02x", syndrome), function()

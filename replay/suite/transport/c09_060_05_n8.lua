@@ -1,6 +1,7 @@
 -- N8: the responses to READ 2 come before those to READ 1. Neither READ completes; when both are answered in order, both do.
 -- IBTA C9-60#05; ib-wire.md 7.4 N8, C-02, R-05.
-test { id = "C09-060-05-N8", title = "READs complete in the order they were posted", covers = { "C9-60#05", "C-02", "R-01" },
+test { id = "C09-060-05-N8", title = "READs complete in the order they were posted",
+       covers = { "C9-60#05", "C-02", "R-01" },
        needs = { initiator_depth = 2 } }
 
 local rc = open_rc { mtu = 256, ack_timeout = 0, initiator_depth = 2 }

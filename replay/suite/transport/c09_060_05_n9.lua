@@ -1,6 +1,7 @@
 -- N9: the PSNs of the responses wrap: 0xfffffe, 0xffffff, 0. The next READ begins at 1.
 -- IBTA C9-60#05; ib-wire.md 7.4 N9, Q-01, Q-02.
-test { id = "C09-060-05-N9", title = "READ responses whose PSNs wrap complete it", covers = { "C9-60#05", "Q-01", "Q-02" },
+test { id = "C09-060-05-N9", title = "READ responses whose PSNs wrap complete it",
+       covers = { "C9-60#05", "Q-01", "Q-02" },
        needs = { initiator_depth = 2 } }
 
 local rc   = open_rc { mtu = 256, ack_timeout = 0, initiator_depth = 2, dut_psn = 0xfffffe }

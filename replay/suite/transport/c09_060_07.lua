@@ -1,6 +1,7 @@
 -- C09-060-07: a FetchAdd completes only with its ATOMIC Acknowledge; the next one stays open.
 -- IBTA C9-60#07; ib-wire.md 6.5 C-01, Q-03.
-test { id = "C09-060-07", title = "A FetchAdd completes with its ATOMIC Acknowledge", covers = { "C9-60#07", "C-01", "Q-03" },
+test { id = "C09-060-07", title = "A FetchAdd completes with its ATOMIC Acknowledge",
+       covers = { "C9-60#07", "C-01", "Q-03" },
        needs = { atomics = true, initiator_depth = 2 } }
 
 local rc = open_rc { ack_timeout = 0, initiator_depth = 2 }

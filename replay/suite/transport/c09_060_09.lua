@@ -1,6 +1,7 @@
 -- C09-060-09: a CmpSwap completes only with its ATOMIC Acknowledge; the next one stays open.
 -- IBTA C9-60 (the public test cites #07 here, too); ib-wire.md 6.5 C-01, Q-03.
-test { id = "C09-060-09", title = "A CmpSwap completes with its ATOMIC Acknowledge", covers = { "C9-60#07", "C-01", "Q-03" },
+test { id = "C09-060-09", title = "A CmpSwap completes with its ATOMIC Acknowledge",
+       covers = { "C9-60#07", "C-01", "Q-03" },
        needs = { atomics = true, initiator_depth = 2 } }
 
 local rc = open_rc { ack_timeout = 0, initiator_depth = 2 }

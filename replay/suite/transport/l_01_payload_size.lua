@@ -1,7 +1,8 @@
 -- First and Middle carry exactly a path MTU; nothing carries more. What does not keep to this is refused with Invalid Request
 -- and not executed.
 -- ib-wire.md L-01, L-02, L-03.
-test { id = "L-01-payload-size", title = "Packets of the wrong size are refused", covers = { "L-01", "L-02", "L-03", "R-10" } }
+test { id = "L-01-payload-size", title = "Packets of the wrong size are refused",
+       covers = { "L-01", "L-02", "L-03", "R-10" } }
 
 -- Plays packets; the last one must be refused. None asks for an ACK, so that nothing else comes.
 local function refused(packets)
@@ -20,11 +21,16 @@ end
 
 sub("SEND First of P-4",   function() refused { { "RC_SEND_FIRST", payload = pattern(252) } } end)
 sub("SEND First of P+4",   function() refused { { "RC_SEND_FIRST", payload = pattern(260) } } end)
-sub("SEND Middle of P-4",  function() refused { { "RC_SEND_FIRST", payload = pattern(256) }, { "RC_SEND_MIDDLE", payload = pattern(252) } } end)
-sub("SEND Last of P+4",    function() refused { { "RC_SEND_FIRST", payload = pattern(256) }, { "RC_SEND_LAST", payload = pattern(260) } } end)
+sub("SEND Middle of P-4",  function()
+  refused { { "RC_SEND_FIRST", payload = pattern(256) }, { "RC_SEND_MIDDLE", payload = pattern(252) } }
+end)
+sub("SEND Last of P+4",    function()
+  refused { { "RC_SEND_FIRST", payload = pattern(256) }, { "RC_SEND_LAST", payload = pattern(260) } }
+end)
 sub("SEND Only of P+4",    function() refused { { "RC_SEND_ONLY", payload = pattern(260) } } end)
 sub("WRITE First of P-4",  function() refused { { "RC_RDMA_WRITE_FIRST", reth = { dmalen = 512 }, payload = pattern(252) } } end)
 sub("WRITE Middle of P+4", function()
-  refused { { "RC_RDMA_WRITE_FIRST", reth = { dmalen = 768 }, payload = pattern(256) }, { "RC_RDMA_WRITE_MIDDLE", payload = pattern(260) } }
+  refused { { "RC_RDMA_WRITE_FIRST", reth = { dmalen = 768 }, payload = pattern(256) },
+            { "RC_RDMA_WRITE_MIDDLE", payload = pattern(260) } }
 end)
 sub("WRITE Only of P+4",   function() refused { { "RC_RDMA_WRITE_ONLY", payload = pattern(260) } } end)

@@ -1,7 +1,8 @@
 -- READ responses whose kind does not fit their place: First, Middle, Last and Only stand where they belong, or the READ does
 -- not succeed. A DUT that waits is stopped by its timer.
 -- ib-wire.md L-05.
-test { id = "L-05-response-position", title = "READ responses out of place are no success", covers = { "L-05", "R-03" } }
+test { id = "L-05-response-position", title = "READ responses out of place are no success",
+       covers = { "L-05", "R-03" } }
 
 local function story(kinds)
   local rc   = open_rc { mtu = 256, ack_timeout = 10, retry_count = 1 }

@@ -1,6 +1,7 @@
 -- An atomic at an address that 8 does not divide is refused with Invalid Request and not executed.
 -- ib-wire.md L-11.
-test { id = "L-11-misaligned-atomic", title = "Misaligned atomics are refused", covers = { "L-11" }, needs = { atomics = true } }
+test { id = "L-11-misaligned-atomic", title = "Misaligned atomics are refused",
+       covers = { "L-11" }, needs = { atomics = true } }
 
 for _, opcode in ipairs { "RC_FETCH_ADD", "RC_CMP_SWAP" } do
   for _, offset in ipairs { 1, 4 } do

@@ -1,6 +1,7 @@
 -- Every request packet takes the PSN behind the last, across the wrap; READs take one per response, atomics one.
 -- ib-wire.md Q-01, Q-02, Q-03.
-test { id = "Q-01-psn", title = "PSNs of requests count up", covers = { "Q-01", "Q-02", "Q-03" }, needs = { initiator_depth = 2, atomics = true } }
+test { id = "Q-01-psn", title = "PSNs of requests count up",
+       covers = { "Q-01", "Q-02", "Q-03" }, needs = { initiator_depth = 2, atomics = true } }
 
 for _, start in ipairs { 0, 0xffffff, 0xfffffd, 0x7fffff } do
   sub(string.format("S = 0x%06x", start), function()

@@ -1,7 +1,8 @@
 -- SENDs and WRITEs of every length: First and Middle are full, Last has the rest, Only is for what fits into one packet;
 -- messages are not mixed. Pad and length fields are held against the rules by themselves.
 -- ib-wire.md Q-04, L-01 to L-04, F-09, F-11.
-test { id = "Q-04-messages", title = "SENDs and WRITEs of every length", covers = { "Q-04", "L-01", "L-02", "L-03", "L-04", "F-09", "F-10", "F-11" } }
+test { id = "Q-04-messages", title = "SENDs and WRITEs of every length",
+       covers = { "Q-04", "L-01", "L-02", "L-03", "L-04", "F-09", "F-10", "F-11" } }
 
 local lengths = { 0, 1, 2, 3, 4, 5, 255, 256, 257, 511, 512, 513, 1024, 2047 }
 

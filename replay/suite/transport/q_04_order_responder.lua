@@ -1,7 +1,8 @@
 -- Packets of a message come one after the other, and nothing comes between them. What breaks this is refused with Invalid
 -- Request.
 -- ib-wire.md Q-04, Q-05, 4.4.
-test { id = "Q-04-order-responder", title = "Wrong sequences of opcodes are refused", covers = { "Q-04", "Q-05", "R-10" } }
+test { id = "Q-04-order-responder", title = "Wrong sequences of opcodes are refused",
+       covers = { "Q-04", "Q-05", "R-10" } }
 
 local function refused(packets)
   local rc = open_rc { mtu = 256 }

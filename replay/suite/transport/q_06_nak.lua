@@ -1,7 +1,8 @@
 -- After a sequence NAK everything from its PSN on is sent again, in order, with the same content; what stands before it is
 -- acknowledged by the NAK. No timer is needed.
 -- ib-wire.md Q-06, Q-10, R-09.
-test { id = "Q-06-nak", title = "A sequence NAK makes the DUT resume at its PSN", covers = { "Q-06", "Q-10", "R-09", "C-01" } }
+test { id = "Q-06-nak", title = "A sequence NAK makes the DUT resume at its PSN",
+       covers = { "Q-06", "Q-10", "R-09", "C-01" } }
 
 local function message(rc, from, data)
   local kinds = { "RC_SEND_FIRST", "RC_SEND_MIDDLE", "RC_SEND_MIDDLE", "RC_SEND_LAST" }

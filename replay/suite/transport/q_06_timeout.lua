@@ -1,7 +1,8 @@
 -- When the acknowledge timer runs out, everything from the oldest packet that is not acknowledged is sent again, with the same
 -- content.
 -- ib-wire.md Q-06, Q-13.
-test { id = "Q-06-timeout", title = "After a timeout the oldest unacknowledged packet is first", covers = { "Q-06", "Q-13" } }
+test { id = "Q-06-timeout", title = "After a timeout the oldest unacknowledged packet is first",
+       covers = { "Q-06", "Q-13" } }
 
 sub("nothing acknowledged", function()
   local rc = open_rc { mtu = 256, ack_timeout = 14 }

@@ -1,7 +1,8 @@
 -- A READ that was answered in part goes out again after a timeout, for all of it or for the rest: then PSN, address and length
 -- move together, and the answers to the rest complete it.
 -- ib-wire.md Q-07, C-03.
-test { id = "Q-07-read-retry", title = "A READ sent again asks for what is missing", covers = { "Q-07", "C-03", "Q-13" } }
+test { id = "Q-07-read-retry", title = "A READ sent again asks for what is missing",
+       covers = { "Q-07", "C-03", "Q-13" } }
 
 for _, lost in ipairs { 0, 1, 2, 3 } do
   sub(lost .. " responses arrived", function()

@@ -1,6 +1,7 @@
 -- Atomics count as READs do.
 -- ib-wire.md Q-08.
-test { id = "Q-08-depth-atomics", title = "Outstanding atomics keep to the initiator depth", covers = { "Q-08", "Q-03" }, needs = { atomics = true } }
+test { id = "Q-08-depth-atomics", title = "Outstanding atomics keep to the initiator depth",
+       covers = { "Q-08", "Q-03" }, needs = { atomics = true } }
 
 local rc = open_rc { initiator_depth = 1 }
 rc.dut:post_fetch_add { add = 1 }

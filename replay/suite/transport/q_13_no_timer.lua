@@ -1,6 +1,7 @@
 -- Acknowledge timeout 0 means no timer: nothing is sent again by itself.
 -- ib-wire.md Q-13.
-test { id = "Q-13-no-timer", title = "Without a timer nothing is sent again", covers = { "Q-13" }, needs = { initiator_depth = 2 } }
+test { id = "Q-13-no-timer", title = "Without a timer nothing is sent again",
+       covers = { "Q-13" }, needs = { initiator_depth = 2 } }
 
 local rc = open_rc { mtu = 256, ack_timeout = 0, initiator_depth = 2 }
 rc.dut:post_send { data = pattern(600) }

@@ -14,7 +14,11 @@ for _, code in ipairs { 12, 14, 16 } do
         check("time between, ms", again.time - before.time, { min = 0.95 * ack_timeout_ms(code) })
         before = again
       end
-      if work == "SEND" then rc:acknowledge { psn = rc.psn(0), msn = 1 } else rc:respond_read { psn = rc.psn(0), data = pattern(20) } end
+      if work == "SEND" then
+        rc:acknowledge { psn = rc.psn(0), msn = 1 }
+      else
+        rc:respond_read { psn = rc.psn(0), data = pattern(20) }
+      end
       rc.dut:expect_completion { status = "success" }
       rc:close { flushed = 0 }
     end)

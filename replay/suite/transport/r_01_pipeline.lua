@@ -1,7 +1,8 @@
 -- Many requests at once, READs and WRITEs mixed: answers come in the order of their PSNs, and everything is executed in
 -- order, so that a READ sees the WRITE before it.
 -- ib-wire.md R-01, R-04.
-test { id = "R-01-pipeline", title = "Requests are executed and answered in order", covers = { "R-01", "R-02", "R-04" } }
+test { id = "R-01-pipeline", title = "Requests are executed and answered in order",
+       covers = { "R-01", "R-02", "R-04" } }
 
 local rc = open_rc { mtu = 256, responder_resources = 4 }
 for i = 0, 2 do

@@ -1,7 +1,8 @@
 -- The responses to a READ: their number, PSNs, kinds and sizes follow from its length. First, Last and Only have an AETH of
 -- type ACK, Middle has none. The bytes are those of the memory.
 -- ib-wire.md R-02, R-03, L-01, L-05, L-09.
-test { id = "R-02-read-lengths", title = "READ responses of every length", covers = { "R-02", "R-03", "L-01", "L-05", "L-09" } }
+test { id = "R-02-read-lengths", title = "READ responses of every length",
+       covers = { "R-02", "R-03", "L-01", "L-05", "L-09" } }
 
 local function story(rc, length)
   local data = pattern(math.max(length, 1))

@@ -1,6 +1,7 @@
 -- An atomic does not complete on a plain ACK: its result is missing.
 -- ib-wire.md R-05.
-test { id = "R-05-atomic-plain-ack", title = "An atomic does not complete on a plain ACK", covers = { "R-05", "C-01" }, needs = { atomics = true } }
+test { id = "R-05-atomic-plain-ack", title = "An atomic does not complete on a plain ACK",
+       covers = { "R-05", "C-01" }, needs = { atomics = true } }
 
 for _, work in ipairs { "FetchAdd", "CmpSwap" } do
   sub(work, function()
@@ -10,7 +11,8 @@ for _, work in ipairs { "FetchAdd", "CmpSwap" } do
     allow { retransmission = true }
     rc:acknowledge { psn = rc.psn(0), msn = 1 }
     rc.dut:expect_no_completion { within = "500 ms" }
-    send { "RC_ATOMIC_ACKNOWLEDGE", psn = rc.psn(0), aeth = { syndrome = ACK, msn = 1 }, atomicacketh = { origremdt = 0x1122334455667788 } }
+    send { "RC_ATOMIC_ACKNOWLEDGE", psn = rc.psn(0), aeth = { syndrome = ACK, msn = 1 },
+           atomicacketh = { origremdt = 0x1122334455667788 } }
     rc.dut:expect_completion { original = 0x1122334455667788 }
     rc:close { flushed = 0 }
   end)

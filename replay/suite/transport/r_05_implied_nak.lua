@@ -1,6 +1,7 @@
 -- A response to a later request while a READ lacks its own tells that it was lost: the READ goes out again, without a timer.
 -- ib-wire.md R-05, R-09.
-test { id = "R-05-implied-nak", title = "A later response makes an unanswered READ go out again", covers = { "R-05", "R-09", "Q-06" },
+test { id = "R-05-implied-nak", title = "A later response makes an unanswered READ go out again",
+       covers = { "R-05", "R-09", "Q-06" },
        needs = { initiator_depth = 2 } }
 
 sub("ACK of a later SEND", function()

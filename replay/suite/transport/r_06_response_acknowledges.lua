@@ -1,6 +1,7 @@
 -- The response to a READ or atomic acknowledges the SENDs and WRITEs before it, so that nothing of them is sent again.
 -- ib-wire.md R-06.
-test { id = "R-06-response-acknowledges", title = "A response acknowledges what was sent before", covers = { "R-06", "C-02" } }
+test { id = "R-06-response-acknowledges", title = "A response acknowledges what was sent before",
+       covers = { "R-06", "C-02" } }
 
 local rc = open_rc { mtu = 256, ack_timeout = 14 }
 local first  = rc.dut:post_send { data = pattern(20) }

@@ -1,7 +1,8 @@
 -- A sequence NAK behind a READ that lacks its responses is an implied NAK for the READ: it goes out again before what the NAK
 -- asks for.
 -- ib-wire.md R-09, Q-10.
-test { id = "R-09-nak-behind-read", title = "A NAK behind a READ makes the READ go out again", covers = { "R-09", "R-05", "Q-10" } }
+test { id = "R-09-nak-behind-read", title = "A NAK behind a READ makes the READ go out again",
+       covers = { "R-09", "R-05", "Q-10" } }
 
 local rc = open_rc { mtu = 256, ack_timeout = 0 }
 rc.dut:post_read { length = 300 }

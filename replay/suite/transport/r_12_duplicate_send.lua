@@ -1,7 +1,8 @@
 -- A SEND that comes again is acknowledged again, with its PSN or a later one that is acknowledged already, and takes no
 -- second receive buffer. The MSN does not count it.
 -- IBTA C9-105; ib-wire.md R-12, R-17.
-test { id = "R-12-duplicate-send", title = "A SEND that comes again is acknowledged, not executed", covers = { "C9-105", "R-12", "R-17" } }
+test { id = "R-12-duplicate-send", title = "A SEND that comes again is acknowledged, not executed",
+       covers = { "C9-105", "R-12", "R-17" } }
 
 sub("the latest", function()
   local rc = open_rc { mtu = 256 }

@@ -1,6 +1,7 @@
 -- SEND, READ, and the SEND again: its ACK must not carry a PSN of the READ's responses.
 -- Linux "IB/rxe: fix for duplicate request processing and ack psns"; ib-wire.md R-13.
-test { id = "R-13-duplicate-behind-read", title = "The ACK of a duplicate is not for a READ", covers = { "R-13", "R-12" } }
+test { id = "R-13-duplicate-behind-read", title = "The ACK of a duplicate is not for a READ",
+       covers = { "R-13", "R-12" } }
 
 local rc   = open_rc { mtu = 256 }
 local data = pattern(3 * rc.mtu)

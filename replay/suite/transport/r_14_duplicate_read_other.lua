@@ -1,7 +1,8 @@
 -- A duplicate READ that asks for bytes the original did not ask for is dropped without a word. Which parts of the original
 -- may be asked for is the responder's choice and not looked at here.
 -- ib-wire.md R-14.
-test { id = "R-14-duplicate-read-other", title = "A duplicate READ of another range is not answered", covers = { "R-14" } }
+test { id = "R-14-duplicate-read-other", title = "A duplicate READ of another range is not answered",
+       covers = { "R-14" } }
 
 local function story(skipped, va, length)
   local rc   = open_rc { mtu = 256 }

@@ -1,6 +1,7 @@
 -- An atomic that comes again is answered with the same original value and not executed again.
 -- ib-wire.md R-15.
-test { id = "R-15-duplicate-atomic", title = "An atomic that comes again is answered, not executed", covers = { "R-15", "R-16", "R-17" },
+test { id = "R-15-duplicate-atomic", title = "An atomic that comes again is answered, not executed",
+       covers = { "R-15", "R-16", "R-17" },
        needs = { atomics = true } }
 
 local function story(opcode, operands, before, after)

@@ -1,6 +1,7 @@
 -- ATOMIC WRITE stores 8 bytes and is answered with an empty READ response Only; again when it comes again, not stored again.
 -- ib-wire.md R-15, R-16, L-08.
-test { id = "R-16-atomic-write", title = "ATOMIC WRITE stores 8 bytes", covers = { "R-15", "R-16", "L-08" }, needs = { atomic_write = true } }
+test { id = "R-16-atomic-write", title = "ATOMIC WRITE stores 8 bytes",
+       covers = { "R-15", "R-16", "L-08" }, needs = { atomic_write = true } }
 
 local rc = open_rc { mtu = 256 }
 for i = 1, 2 do

@@ -1,6 +1,7 @@
 -- CmpSwap returns what was there and swaps only if that equals the value to compare with.
 -- ib-wire.md R-16.
-test { id = "R-16-cmp-swap", title = "CmpSwap compares and swaps", covers = { "R-16", "R-17" }, needs = { atomics = true } }
+test { id = "R-16-cmp-swap", title = "CmpSwap compares and swaps",
+       covers = { "R-16", "R-17" }, needs = { atomics = true } }
 
 local function story(before, compare, swap, after)
   local rc = open_rc {}

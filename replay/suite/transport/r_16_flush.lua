@@ -1,6 +1,7 @@
 -- FLUSH is answered with an empty READ response Only.
 -- ib-wire.md R-16; mailing list of the RDMA FLUSH patches.
-test { id = "R-16-flush", title = "FLUSH is answered with an empty READ response", covers = { "R-16", "R-17" }, needs = { flush = true } }
+test { id = "R-16-flush", title = "FLUSH is answered with an empty READ response",
+       covers = { "R-16", "R-17" }, needs = { flush = true } }
 
 local rc = open_rc { mtu = 256 }
 rc:write_message { psn = rc.own_psn(0), data = pattern(64) }

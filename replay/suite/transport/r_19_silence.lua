@@ -1,7 +1,8 @@
 -- What is damaged, of another version or partition, for another queue pair or too short is dropped: no answer, nothing done.
 -- The good packet with the same PSN works.
 -- ib-wire.md R-19, F-01, F-06, F-08, F-13.
-test { id = "R-19-silence", title = "Bad packets are dropped without an answer", covers = { "R-19", "F-01", "F-06", "F-08", "F-13" } }
+test { id = "R-19-silence", title = "Bad packets are dropped without an answer",
+       covers = { "R-19", "F-01", "F-06", "F-08", "F-13" } }
 
 local cases = {
   { "ICRC wrong in its first byte", function(_, p) p.icrc_xor = 0x01000000 end },

@@ -1,6 +1,7 @@
 -- An atomic with a wrong R_Key or outside the memory region is refused with Remote Access Error.
 -- ib-wire.md R-20.
-test { id = "R-20-access-atomic", title = "Atomics with a wrong R_Key or range are refused", covers = { "R-20" }, needs = { atomics = true } }
+test { id = "R-20-access-atomic", title = "Atomics with a wrong R_Key or range are refused",
+       covers = { "R-20" }, needs = { atomics = true } }
 
 for _, opcode in ipairs { "RC_FETCH_ADD", "RC_CMP_SWAP" } do
   for _, where in ipairs { "unknown R_Key", "behind the region" } do

@@ -1,6 +1,7 @@
 -- UC: the DUT's SENDs and WRITEs take PSNs one after the other and complete when they are sent; nobody acknowledges.
 -- ib-wire.md Q-01, U-01.
-test { id = "U-03-uc-requester", title = "UC SENDs and WRITEs complete when they are sent", covers = { "Q-01", "L-01", "L-04" } }
+test { id = "U-03-uc-requester", title = "UC SENDs and WRITEs complete when they are sent",
+       covers = { "Q-01", "L-01", "L-04" } }
 
 local rc   = open_uc { mtu = 256, dut_psn = 0xfffffe }
 local data = pattern(600)
