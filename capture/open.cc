@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ class FdStream final : public ByteStream {
  public:
   FdStream(Fd fd, std::optional<std::uint64_t> total) : fd_(std::move(fd)), total_(total) {}
   Result<std::size_t> read(std::span<std::uint8_t> to) override {
+    if (!total_ && is_stopped()) return std::size_t{0};
     ssize_t got;
     do got = ::read(fd_.get(), to.data(), to.size());
     while (got < 0 && errno == EINTR);
@@ -53,6 +55,14 @@ class FdStream final : public ByteStream {
   Progress progress() const override { return {bytes_, total_}; }
 
  private:
+  // Waits until there is something to read. True: it is to read no more.
+  bool is_stopped() const {
+    pollfd wanted[] = {{fd_.get(), POLLIN, 0}, {stop_descriptor, POLLIN, 0}};  // poll() passes over -1
+    while (::poll(wanted, 2, -1) < 0)
+      if (errno != EINTR) return false;  // read() says why
+    return wanted[1].revents != 0;
+  }
+
   Fd fd_;
   std::optional<std::uint64_t> total_;
   std::uint64_t bytes_ = 0;

@@ -1,6 +1,7 @@
 // Opens capture files: pcap, pcapng and ERF, plain or packed with gzip or zstd, recognised by content.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,6 +16,9 @@ enum class Access : std::uint8_t {
   buffered,  // read() into a buffer; the faster one, and safe when somebody makes the file shorter meanwhile
   mapped,    // regular files that are not packed: frames stay as long as the source (Source::frames_stay)
 };
+
+// Pipes and terminals have ended once this descriptor is readable, also for a read that waits already. -1: none.
+inline std::atomic<int> stop_descriptor = -1;
 
 // "-" is standard input. Pipes are read as their bytes arrive, and whole frames handed out without waiting for a full
 // batch.

@@ -131,6 +131,7 @@ int feed(const CheckPlan& plan, check::Checker& checker) {
   batch.reserve(batch_frames);
   for (const std::string& path : plan.files) {
     auto opened = capture::open_file(path);
+    if (interrupted) break;
     if (!opened) {
       complain(opened.error());
       status = exit_error;
@@ -139,8 +140,9 @@ int feed(const CheckPlan& plan, check::Checker& checker) {
     capture::Source& source = **opened;
     while (!interrupted) {
       const Result<std::size_t> count = source.read(frames);
+      if (!count && interrupted) break;  // it ended inside a record
       if (!count) {
-        if (!interrupted) complain(count.error());
+        complain(count.error());
         status = exit_error;
         break;
       }

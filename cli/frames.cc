@@ -1,9 +1,11 @@
 #include "cli/frames.h"
 
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 
 namespace rdmascope::cli {
@@ -11,7 +13,14 @@ namespace rdmascope::cli {
 std::atomic<bool> interrupted = false;
 
 namespace {
-void on_interrupt(int) { interrupted = true; }
+int stop_pipe[2] = {-1, -1};
+
+void on_interrupt(int) {
+  const int error = errno;
+  interrupted = true;
+  static_cast<void>(!::write(stop_pipe[1], "", 1));  // ends a read that waits
+  errno = error;
+}
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -21,6 +30,7 @@ constexpr std::int64_t interval_ns = 500'000'000;
 }  // namespace
 
 void stop_on_interrupt() {
+  if (stop_pipe[0] < 0 && ::pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) == 0) capture::stop_descriptor = stop_pipe[0];
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -89,6 +89,7 @@ int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOp
   for (std::size_t file = 0; file < paths.size(); ++file) {
     const std::string& path = paths[file];
     auto opened = capture::open_file(path);
+    if (interrupted) break;
     if (!opened) {
       complain(opened.error());
       status = exit_error;
@@ -97,6 +98,7 @@ int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOp
     capture::Source& source = **opened;
     while (!interrupted) {
       const Result<std::size_t> count = source.read(frames);
+      if (!count && interrupted) break;  // it ended inside a record
       if (!count) {
         complain(count.error());
         status = exit_error;

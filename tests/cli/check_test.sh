@@ -131,4 +131,31 @@ expect stats-extract-send test "$(extracted samples/rc-send.pcap.zst 1)" = "$(pa
 "$tool" stats samples/rc-send.pcap.zst messages --extract 1 -o "$work/message" 2>/dev/null
 expect stats-extract-to-a-file test "$(wc -c <"$work/message")" -eq 5000
 
+# Ctrl-C while standard input stalls: one is enough, and what was read until then is judged. "ahead" is how much came.
+cat >"$work/interrupt.py" <<'PYTHON'
+import signal, subprocess, sys, time
+tool, capture, ahead, *command = sys.argv[1:]
+data = open(capture, "rb").read()[:int(ahead)]
+process = subprocess.Popen([tool, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+process.stdin.write(data)
+process.stdin.flush()
+time.sleep(0.5)  # it has read all there is, and waits
+process.send_signal(signal.SIGINT)
+try:
+    print(process.wait(20), "exit status")
+except subprocess.TimeoutExpired:
+    process.kill()
+    print("it took no notice")
+print(process.stdout.read().decode(errors="replace"), process.stderr.read().decode())
+PYTHON
+"$tool" read $clean -F pcap -w "$work/clean.pcap"
+check check-interrupted-between-frames 0 '^0 exit status$' python3 "$work/interrupt.py" "$tool" "$work/clean.pcap" 1000000 check -
+check check-interrupted-says-the-verdict 0 '^Clean: .* 65 RDMA packets' python3 "$work/interrupt.py" "$tool" "$work/clean.pcap" 1000000 check -
+check check-interrupted-inside-a-frame 0 '^1 exit status$' python3 "$work/interrupt.py" "$tool" "$broken" 5000 check -
+check check-interrupted-before-any-frame 0 '^0 exit status$' python3 "$work/interrupt.py" "$tool" "$work/clean.pcap" 3 check -
+check check-interrupted-when-packed 0 '^0 exit status$' python3 "$work/interrupt.py" "$tool" $clean 1000 check -
+check stats-interrupted 0 '^0 exit status$' python3 "$work/interrupt.py" "$tool" "$work/clean.pcap" 1000000 stats -
+check read-interrupted-completes-the-file 0 '^0 exit status$' python3 "$work/interrupt.py" "$tool" "$work/clean.pcap" 5000 read - -w "$work/interrupted.pcapng"
+check read-interrupted-wrote-whole-frames 0 '^[1-9]' "$tool" read "$work/interrupted.pcapng" -T fields -e frame.number
+
 exit $status
