@@ -36,7 +36,7 @@ void end(Connection& connection, Findings& out) {
 const Rule f01_icrc{{.id = "F-01",
                      .title = "Invariant CRC is present and correct",
                      .ibta = "C7-47, C7-48",
-                     .source = "ib-wire.md 5, 6.1",
+                     .source = "IBTA vol. 1, section 7.8.1; Linux drivers/infiniband/sw/rxe: rxe_icrc.c",
                      .help = R"(The ICRC covers everything between the addresses and the end of the payload. A
 receiver drops a packet with a wrong ICRC silently, so the sender sees a loss and sends again.
 

@@ -25,7 +25,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f02_vcrc{{.id = "F-02",
                      .title = "Variant CRC, where present, is correct",
-                     .source = "ib-wire.md 5.3, 6.1",
+                     .source = "Endace dagcrc.c and the VAPI packet generator (update_VCRC), which agree",
                      .help = R"(The VCRC covers a native InfiniBand packet from the LRH to the ICRC, header fields
 that switches change included. Every port computes it for its own link; the next port drops a packet with a wrong one.
 RoCE packets have none, and some captures leave it out: then nothing is judged.

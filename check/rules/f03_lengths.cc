@@ -64,7 +64,8 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f03_lengths{{.id = "F-03",
                         .title = "The lengths of all headers agree",
-                        .source = "ib-wire.md 2.1, 2.2, 6.1",
+                        .source = "Linux include/rdma/ib_pack.h; RFC 791, RFC 8200 and RFC 768 for the lengths of IP "
+                                  "and UDP",
                         .help = R"(LRH PktLen counts words from the LRH to the ICRC, GRH PayLen counts bytes behind
 the GRH to the ICRC, UDP length is what IP has for it. They all say where the packet ends, and so where payload and
 ICRC are. A receiver drops a packet whose lengths do not agree; its CRC cannot be verified here either.

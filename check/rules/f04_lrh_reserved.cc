@@ -21,7 +21,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f04_lrh_reserved{{.id = "F-04",
                              .title = "LRH version and reserved bits are 0",
-                             .source = "ib-wire.md 2.1, 6.1; Linux ud_header.c",
+                             .source = "Linux drivers/infiniband/core/ud_header.c",
                              .help = R"(A native InfiniBand packet starts with the LRH. Its version is 0, there is no
 other one, and two groups of reserved bits are sent as 0. Ports drop packets of another link version.
 

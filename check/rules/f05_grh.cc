@@ -18,7 +18,7 @@ void packet(const Context& c, Findings& out) {
 const Rule f05_grh{{.id = "F-05",
                     .title = "GRH has IP version 6 and next header 0x1B",
                     .ibta = "C8-7",
-                    .source = "ib-wire.md 2.2, 6.1; Linux ud_header.c",
+                    .source = "Linux drivers/infiniband/core/ud_header.c; Linux drivers/infiniband/hw/hfi1: ruc.c",
                     .help = R"(LNH 3 in the LRH, and EtherType 0x8915 of RoCEv1, announce a GRH and behind it an
 InfiniBand transport packet. The GRH looks like an IPv6 header: version 6, next header 0x1B. With anything else a
 receiver does not find the BTH and drops the packet.

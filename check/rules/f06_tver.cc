@@ -14,7 +14,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f06_tver{{.id = "F-06",
                      .title = "Transport header version is 0",
-                     .source = "ib-wire.md 2.3, 6.1; rxe_recv",
+                     .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c",
                      .help = R"(The low four bits of the second BTH byte are the version of the transport header. Only
 version 0 is defined. A receiver drops other packets without an answer, so the sender times out and repeats.
 

@@ -17,7 +17,8 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f07_opcode{{.id = "F-07",
                        .title = "The opcode is defined for its transport class",
-                       .source = "ib-wire.md 3, 6.1; Linux ib_pack.h",
+                       .source = "Linux include/rdma/ib_pack.h; Linux drivers/infiniband/hw/hfi1: rc.c; sw/rxe: "
+                                 "rxe_recv.c",
                        .help = R"(The upper three bits of the opcode are the transport class, the lower five the
 operation. Not every class has every operation: UC has no READ, no atomic, no acknowledge and no SEND with Invalidate;
 UD only has the two SEND Only codes. A responder refuses an unknown code with NAK Invalid Request, or drops the

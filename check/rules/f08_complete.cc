@@ -53,7 +53,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f08_complete{{.id = "F-08",
                          .title = "The packet holds all its headers, pad bytes and the ICRC",
-                         .source = "ib-wire.md 2.3, 3.2, 6.1; rxe_recv",
+                         .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c, rxe_opcode.c",
                          .help = R"(The opcode says which headers follow the BTH, PadCnt how many bytes behind the
 payload are filling. Headers, payload, pad and the four bytes of ICRC must fit into the length that UDP, GRH or LRH
 states. A receiver drops a packet that ends inside a header.

@@ -16,7 +16,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f09_padcnt{{.id = "F-09",
                        .title = "PadCnt fills the payload up to a multiple of four",
-                       .source = "ib-wire.md 2.3, 6.1; rxe_req",
+                       .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c; include/rdma/ib_pack.h",
                        .help = R"(InfiniBand packets are made of words of four bytes. A payload that does not fill its
 last word gets 1 to 3 pad bytes, and PadCnt says how many, so that the receiver can take them off. A packet of any
 other length was built wrongly.

@@ -16,7 +16,8 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f10_no_pad{{.id = "F-10",
                        .title = "PadCnt is 0 on First, Middle and packets without payload",
-                       .source = "ib-wire.md 6.1; rxe_resp",
+                       .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c, for WRITE; for other packets it follows "
+                                 "from their payload",
                        .help = R"(First and Middle packets carry exactly the path MTU, a multiple of four. READ
 Requests, acknowledges, atomics, FLUSH and congestion notifications carry no payload. None of them has anything to
 pad, so PadCnt is 0. A responder refuses a padded WRITE First or Middle as an invalid request.

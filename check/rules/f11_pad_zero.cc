@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 const Rule f11_pad_zero{{.id = "F-11",
                          .title = "Pad bytes are 0",
                          .severity = Severity::warning,
-                         .source = "ib-wire.md 6.1; rxe_req",
+                         .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c, which writes 0; no receiver looks",
                          .help = R"(Behind a payload that is no multiple of four stand 1 to 3 pad bytes. Senders write
 0. Receivers take them off without looking, so nothing breaks; but what stands there left the sender's memory.
 

@@ -52,7 +52,7 @@ void packet(const Context& c, Findings& out) {
 const Rule f12_reserved{{.id = "F-12",
                          .title = "Reserved bits of BTH and extension headers are 0",
                          .severity = Severity::warning,
-                         .source = "ib-wire.md 2.3, 2.4, 6.1; A17.9.3",
+                         .source = "IBTA annex A17 (RoCEv2), section A17.9.3: sent as 0, ignored on receipt",
                          .help = R"(Reserved bits are sent as 0 and ignored by receivers, so that a later version of
 the specification can give them a meaning. Looked at are six bits beside FECN and BECN, seven beside AckReq, the
 reserved bytes of DETH, XRCETH and FETH, and the top bit of the AETH syndrome.

@@ -28,7 +28,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f13_p_key{{.id = "F-13",
                       .title = "P_Key is valid and the same at both ends",
-                      .source = "ib-wire.md 2.3, 6.1; rxe_recv",
+                      .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c",
                       .help = R"(The P_Key names the partition, a network inside the network. Its low 15 bits are
 never 0 and are the same for both ends of a connection. The top bit says whether the sender is a full member; two
 limited members may not talk to each other. A receiver drops a packet with a foreign P_Key, counts it, and may send a

@@ -35,7 +35,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f14_management_qp{{.id = "F-14",
                               .title = "QP 0 and QP 1 take management datagrams only",
-                              .source = "ib-wire.md 2.1, 2.3, 6.1; rxe_recv",
+                              .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c, rxe_hdr.h",
                               .help = R"(Queue pair 0 belongs to the subnet manager, queue pair 1 to all other
 management (connection manager, subnet administration, counters). Both take one kind of packet: UD SEND Only with a
 management datagram of 256 bytes. Packets to QP 0 travel on VL 15, which carries nothing else; RoCE has no QP 0.

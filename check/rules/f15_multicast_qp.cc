@@ -44,7 +44,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f15_multicast_qp{{.id = "F-15",
                              .title = "QP 0xFFFFFF is for multicast datagrams only",
-                             .source = "ib-wire.md 2.1, 2.3, 6.1; rxe_recv",
+                             .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c",
                              .help = R"(Queue pair number 0xFFFFFF means: all queue pairs that joined the multicast
 group of the destination address. It needs UD, a multicast GID or IP address, on native InfiniBand also a GRH and a
 multicast LID. Receivers drop such a packet when the address is that of one host.

@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule f16_transport{{.id = "F-16",
                           .title = "The opcode class is that of the queue pair",
-                          .source = "ib-wire.md 3.1, 6.1; rxe_recv",
+                          .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c",
                           .help = R"(A queue pair is made for one transport: reliable (RC), unreliable (UC) or
 extended reliable (XRC). The class in the opcode of every packet to it is the same. A receiver drops packets of
 another class.

@@ -32,7 +32,7 @@ void packet(const Context& c, Findings& out) {
 const Rule f18_congestion_bits{{.id = "F-18",
                                 .title = "RoCEv2 congestion bits: BECN in notifications only",
                                 .severity = Severity::warning,
-                                .source = "ib-wire.md 2.4, 6.1; A17.9.3",
+                                .source = "IBTA annex A17 (RoCEv2), section A17.9.3",
                                 .help = R"(In RoCEv2 a congested switch marks the two ECN bits of the IP header, and
 the receiver answers with a congestion notification packet (CNP). FECN and BECN of data packets stay 0. The CNP has
 BECN 1, FECN 0, PSN 0 and 16 reserved bytes of 0.

@@ -63,7 +63,7 @@ const Rule f19_udp_checksum{
     {.id = "F-19",
      .title = "RoCEv2 UDP checksum is 0 or correct",
      .severity = Severity::warning,
-     .source = "ib-wire.md 1.2, 6.1; RFC 768",
+     .source = "RFC 768",
      .help = R"(RoCEv2 has its own CRC, so senders put 0 into the UDP checksum: not used. Another value must be right,
 or a router, firewall or the receiving host may drop the packet; RDMA adapters mostly do not look. A capture on the
 sending host that shows the half-finished value a driver leaves for its adapter is not reported.

@@ -21,7 +21,8 @@ const Rule h_credits{
      .title = "Out of credits",
      .kind = Class::anomaly,
      .severity = Severity::info,
-     .source = "ib-wire.md 4.2",
+     .source = "credit table: Linux drivers/infiniband/sw/rdmavt/rc.c; InfiniBand Network Architecture (2002), chapter "
+               "17",
      .help =
          R"(The acknowledge says that the responder has no receive buffers for further messages (credit count 0). The requester
 holds SENDs and WRITEs with Immediate back, but for one to probe, until a later acknowledge gives credits.

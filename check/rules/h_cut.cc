@@ -25,7 +25,7 @@ const Rule h_cut{
      .title = "Frames were cut by the snap length",
      .kind = Class::artifact,
      .severity = Severity::info,
-     .source = "decision 3",
+     .source = "the capture's own lengths",
      .help =
          R"(The capture tool was told to keep only so many bytes of each frame. Headers are there, but the ICRC at the end is not,
 so damaged packets are not recognised, and retransmissions cannot be compared with their originals.

@@ -21,7 +21,7 @@ const Rule h_duplicate{
      .title = "Sent again though acknowledged",
      .kind = Class::anomaly,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.0, 6.4",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (duplicate_request)",
      .help =
          R"(The capture holds an acknowledge for this PSN, and the requester sends it once more. Duplicates are harmless: the
 responder recognises them and only acknowledges again.

@@ -48,7 +48,7 @@ const Rule h_ecn{
      .title = "Congestion was marked on the way",
      .kind = Class::anomaly,
      .severity = Severity::info,
-     .source = "A17.9.3; ib-wire.md 6.1",
+     .source = "IBTA annex A17 (RoCEv2), section A17.9.3; RFC 3168 for the mark in the IP header",
      .help =
          R"(A switch whose queue fills marks packets (ECN "congestion experienced") instead of dropping them. The receiver sends
 congestion notification packets (CNP) to the sender, which lowers its rate. Receivers send at most one CNP per queue pair

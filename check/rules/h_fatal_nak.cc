@@ -28,7 +28,7 @@ const Rule h_fatal_nak{
      .title = "The connection broke: fatal NAK",
      .kind = Class::anomaly,
      .severity = Severity::error,
-     .source = "ib-wire.md 4.4",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c, rxe_comp.c; hw/hfi1: rc.c",
      .help =
          R"(The responder refused a request, and both queue pairs go to the error state; all that is still posted is flushed
 (WR_FLUSH_ERR). Invalid Request: unsupported or out-of-order opcode, wrong length, too many READs, operation not enabled.

@@ -31,7 +31,7 @@ const Rule h_go_back_n{
      .title = "The requester goes back and sends again",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 4.4, 6.3",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c; sw/rxe: rxe_comp.c",
      .help =
          R"(The responder missed a packet, threw away everything behind it and asked for it by a sequence NAK. The requester sends
 again from that PSN on, all of it: one lost packet costs the whole window in flight.

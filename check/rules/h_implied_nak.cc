@@ -23,7 +23,7 @@ const Rule h_implied_nak{
      .title = "READ or atomic asked again because responses are missing",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md R-05, R-09; hfi1-rc do_rc_ack",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c (do_rc_ack)",
      .help =
          R"(Responses come in PSN order. When a later one arrives first, the requester knows that those between are lost (or
 late), and sends the READ or atomic again, from the first missing PSN on. This is quick, unlike a timeout, but everything

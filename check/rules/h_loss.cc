@@ -38,7 +38,7 @@ const Rule h_loss{
      .title = "Packets were lost on the wire",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.0",
+     .source = "what was asked for again; no specification",
      .help =
          R"(Counted are requests the responder asked for again, and READ and atomic responses that later ones passed over (less
 those that came late). What got lost at the end of a burst shows as H-TIMEOUT only, so the true number may be higher.

@@ -25,7 +25,7 @@ const Rule h_midstream{
      .title = "The capture starts in the middle",
      .kind = Class::artifact,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.0",
+     .source = "the first packets of the capture; no specification",
      .help =
          R"(The connection had carried messages before the first frame. Rules that need what was before wait until they know
 enough; parameters agreed on when connecting (path MTU, depth, timers) are not known, unless they show in the packets.

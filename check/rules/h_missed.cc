@@ -29,7 +29,7 @@ const Rule h_missed{
      .title = "The capture lacks packets",
      .kind = Class::artifact,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.0",
+     .source = "what was acknowledged and is not in the capture; no specification",
      .help =
          R"(The responder acknowledged PSNs that the capture does not hold: the packets were on the wire, and the capture missed
 them. Rules that count messages start anew behind such a hole.

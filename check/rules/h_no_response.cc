@@ -35,7 +35,7 @@ const Rule h_no_response{
      .title = "Only one direction is in the capture",
      .kind = Class::artifact,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.0",
+     .source = "no specification says how long a responder may take",
      .help = R"(Most rules judge requests and responses against each other. With one direction alone they keep silent.
 
 Usual causes: a switch port mirror set to one direction, a filter by source address, asymmetric routing; two directions that

@@ -24,7 +24,7 @@ const Rule h_read_depth{
      .title = "READs and atomics use the whole depth",
      .kind = Class::anomaly,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.3",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c (check_init_depth)",
      .help =
          R"(When connecting, both sides agree on how many READs and atomics may be outstanding. A requester that reaches the
 number holds back further ones, and with them everything behind them in its send queue. Over a long path the depth limits

@@ -20,7 +20,7 @@ const Rule h_reordered{
      .title = "Packets changed places",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.0",
+     .source = "identification of IP packets, which most senders count up; no specification",
      .help =
          R"(RDMA transports expect packets in order: a requester takes a READ response that is late for a lost one, a responder
 sends a NAK. So a network that reorders costs as much as one that loses.

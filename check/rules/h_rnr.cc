@@ -30,7 +30,7 @@ const Rule h_rnr{
      .title = "Receiver not ready",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 4.3, 6.4",
+     .source = "timer values: Linux include/rdma/ib_verbs.h; hw/hfi1: rc.c",
      .help =
          R"(A SEND or WRITE with Immediate came, but the application has posted no receive buffer. The responder asks the
 requester to wait and send it again. When that happens too often, the requester gives up (RNR_RETRY_EXC_ERR), unless its

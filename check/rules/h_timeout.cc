@@ -27,7 +27,7 @@ const Rule h_timeout{
      .title = "Retransmission by timeout",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.0",
+     .source = "the local ACK timeout is 4.096 us * 2^t: Linux drivers/infiniband/hw/hfi1: rc.c",
      .help =
          R"(Nothing came back for a request, so the requester's timer ran out and it sent again. A timeout is the slowest way to
 notice a loss: the local ACK timeout is 4.096 microseconds * 2^n, often 67 ms (n = 14) and more, and all that time the

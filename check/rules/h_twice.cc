@@ -20,7 +20,7 @@ const Rule h_twice{
      .title = "Frames were captured twice",
      .kind = Class::artifact,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.0",
+     .source = "identification of IP packets, which most senders count up; no specification",
      .help =
          R"(A retransmission gets a new IP identification; a frame with the same one is the same frame seen at two places. The
 copies are left out of all counts and rules.

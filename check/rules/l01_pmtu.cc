@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule l01_pmtu{{.id = "L-01",
                      .title = "First and Middle packets carry exactly the path MTU",
-                     .source = "ib-wire.md 3.2, 6.2; rxe_resp, hfi1 rc.c",
+                     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
                      .help = R"(A message longer than the path MTU is cut into packets that are all full, but for the
 last. The path MTU is 256, 512, 1024, 2048 or 4096 bytes and the same in both directions of a connection. A responder
 answers a request of another size with NAK Invalid Request; a requester ends a READ with a local length error; UC

@@ -20,7 +20,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule l02_last{{.id = "L-02",
                      .title = "A Last packet carries 1 byte to the path MTU",
-                     .source = "ib-wire.md 3.2, 6.2; rxe_resp, hfi1 rc.c",
+                     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
                      .help = R"(The Last packet of a message carries what is left of it: at least one byte, at most
 the path MTU. A message that ends on a full packet ends with a full Last packet, not with an empty one behind it.
 

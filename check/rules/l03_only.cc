@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule l03_only{{.id = "L-03",
                      .title = "An Only packet carries at most the path MTU",
-                     .source = "ib-wire.md 3.2, 6.2; rxe_resp",
+                     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c",
                      .help = R"(A message that fits into one packet is sent as Only. If it is longer than the path MTU
 it has to be cut into First, Middle and Last. A responder refuses a longer Only as an invalid request; switches may
 drop it.

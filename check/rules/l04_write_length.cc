@@ -18,7 +18,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule l04_write_length{{.id = "L-04",
                              .title = "A WRITE carries as many bytes as DMALen says",
-                             .source = "ib-wire.md 6.2; rxe_resp",
+                             .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: uc.c",
                              .help = R"(The RETH of the first packet tells the length of the whole WRITE, so that the
 responder can check key and bounds once. The payloads of all its packets together must be exactly that. A responder
 that sees more or less at the Last packet refuses the message as an invalid request, after writing part of it.

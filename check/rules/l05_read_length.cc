@@ -37,7 +37,7 @@ void packet(const Context& c, Findings& out) {
 
 const Rule l05_read_length{{.id = "L-05",
                             .title = "READ responses are as many and as long as DMALen says",
-                            .source = "ib-wire.md 6.2; rxe_resp, hfi1 rc.c",
+                            .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (read_reply); hw/hfi1: rc.c",
                             .help = R"(A READ of DMALen bytes is answered by DMALen / path MTU packets, rounded up:
 one Only, or First, as many Middle as needed, and Last with the rest. The requester knows beforehand which packet
 stands at which PSN; a response of another kind or size ends the READ with an error, or is dropped and the READ is

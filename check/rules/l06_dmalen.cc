@@ -27,7 +27,8 @@ void packet(const Context& c, Findings& out) {
 const Rule l06_dmalen{{.id = "L-06",
                        .title = "DMALen is at most 2^31 bytes",
                        .ibta = "C9-94",
-                       .source = "ib-wire.md 2.4, 6.2; rxe_resp",
+                       .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; FLUSH: linux-rdma, December 2021, "
+                                 "RDMA/rxe: Add RDMA FLUSH operation",
                        .help = R"(A message is at most 2^31 bytes long, so is the DMALen of a WRITE or READ; a FLUSH
 names a range of at most one byte less. A responder refuses a larger one as an invalid request.
 

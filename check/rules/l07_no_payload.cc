@@ -15,7 +15,7 @@ void packet(const Context& c, Findings& out) {
 const Rule l07_no_payload{{.id = "L-07",
                            .title = "Requests for data, acknowledges and atomics carry no payload",
                            .ibta = "oA19-2",
-                           .source = "ib-wire.md 3.2, 6.2; rxe_opcode",
+                           .source = "Linux drivers/infiniband/sw/rxe: rxe_opcode.c",
                            .help = R"(A READ Request, an Acknowledge, an atomic request or answer and a FLUSH consist
 of headers only. Bytes between the last header and the ICRC have no meaning there, and a receiver drops or refuses the
 packet.

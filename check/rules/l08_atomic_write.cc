@@ -24,7 +24,7 @@ const Rule l08_atomic_write{
     {.id = "L-08",
      .title = "An ATOMIC WRITE is 8 bytes long",
      .ibta = "oA19-28",
-     .source = "ib-wire.md 2.4, 6.2; rxe_resp",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c",
      .help = R"(ATOMIC WRITE puts exactly eight bytes into the responder's memory at once: payload 8, DMALen 8, no
 pad. It comes with the memory placement extensions (IBTA 1.5 and later). A responder refuses any other length as an
 invalid request.

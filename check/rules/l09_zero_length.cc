@@ -42,7 +42,7 @@ const Rule l09_zero_length{
     {.id = "L-09",
      .title = "A message of length 0 is one packet",
      .ibta = "C9-88",
-     .source = "ib-wire.md 6.2; rxe_resp, rxe_req",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c, rxe_req.c",
      .help = R"(SEND, WRITE and READ of no bytes are legal, often used to flush or to wake a peer. They take one PSN:
 one Only packet; the READ is answered by one READ Response Only without payload. Key and address are not checked by
 the responder.

@@ -18,7 +18,7 @@ const Rule l10_ud_length{
     {.id = "L-10",
      .title = "A UD packet carries at most 4096 bytes",
      .ibta = "C10-93.1.1",
-     .source = "ib-wire.md 3.2, 6.2; rxe_req",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c",
      .help = R"(Datagrams are not segmented: the whole message is one packet, and the largest MTU of an InfiniBand
 port is 4096 bytes. A sender that is asked for more must send nothing. The MTU of the ports in question may be
 smaller; a capture does not tell it, so only the limit of 4096 is judged.

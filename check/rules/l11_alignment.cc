@@ -23,7 +23,7 @@ void packet(const Context& c, Findings& out) {
 const Rule l11_alignment{
     {.id = "L-11",
      .title = "Atomics address a multiple of 8",
-     .source = "ib-wire.md 2.4, 6.2; hfi1 rc.c",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c",
      .help = R"(Compare-and-swap, fetch-and-add and ATOMIC WRITE work on eight bytes whose address is a multiple of
 eight. A responder answers another address with NAK Invalid Request, and the requester's queue pair goes to the error
 state.

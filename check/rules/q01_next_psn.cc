@@ -24,7 +24,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q01_next_psn{
     {.id = "Q-01",
      .title = "Requests count their PSNs without gaps",
-     .source = "ib-wire.md 6.3",
+     .source = "InfiniBand Network Architecture (2002), chapter 11; Linux drivers/infiniband/sw/rxe: rxe_req.c",
      .help =
          R"(Every request packet takes the next PSN, modulo 2^24; a READ takes one for each response packet. A responder
 that is given a later one answers with a NAK and waits.

@@ -39,7 +39,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q02_read_psns{
     {.id = "Q-02",
      .title = "A READ takes one PSN for each response packet",
-     .source = "ib-wire.md 6.3; rxe update_wqe_psn",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c (update_wqe_psn); hw/hfi1: rc.c",
      .help =
          R"(A READ request is one packet, but its responses carry the PSNs from the request's on: ceil(DMALen / path MTU) of
 them, at least one. The next request has the PSN behind the last response.

@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q03_one_psn{
     {.id = "Q-03",
      .title = "Atomics, FLUSH and ATOMIC WRITE take one PSN",
-     .source = "ib-wire.md 6.3",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c",
      .help =
          R"(Compare-and-swap, fetch-and-add, FLUSH and ATOMIC WRITE are one packet and get one response packet with the same
 PSN. The next request has the next PSN.

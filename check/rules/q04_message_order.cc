@@ -23,7 +23,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q04_message_order{
     {.id = "Q-04",
      .title = "The packets of a message follow each other",
-     .source = "ib-wire.md 6.3; rxe check_op_seq",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (check_op_seq); hw/hfi1: rc.c",
      .help =
          R"(A message of several packets is First, any number of Middle, Last, all of the same kind, with nothing between.
 A responder answers anything else with NAK Invalid Request and both queue pairs stop; on an unreliable connection it drops

@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q05_no_read_inside{
     {.id = "Q-05",
      .title = "No READ or atomic inside another message",
-     .source = "ib-wire.md 6.3; rxe check_op_seq",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (check_op_seq); hw/hfi1: rc.c",
      .help =
          R"(Between First and Last of a SEND or WRITE no other request may be sent, READs and atomics (and FLUSH, ATOMIC
 WRITE) included. A responder answers with NAK Invalid Request and both queue pairs stop.

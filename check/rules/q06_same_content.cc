@@ -22,7 +22,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q06_same_content{
     {.id = "Q-06",
      .title = "A retransmission repeats the original",
-     .source = "ib-wire.md 6.3; rxe req_retry",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c (req_retry)",
      .help =
          R"(When a requester sends a PSN again, opcode, extended headers and payload are those of the first time; only AckReq
 and MigReq may differ. The responder may have executed the first copy already.

@@ -32,7 +32,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q07_read_retry{
     {.id = "Q-07",
      .title = "A READ sent again asks for the whole or the rest",
-     .source = "ib-wire.md 6.3; rxe duplicate_request",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c, rxe_resp.c (duplicate_request); hw/hfi1: rc.c",
      .help =
          R"(When READ responses are lost, the requester sends the READ again, either as it was or for what is missing. PSN k
 further on means VA k path MTUs further on and DMALen k path MTUs less, with the same R_Key; so every response PSN stands

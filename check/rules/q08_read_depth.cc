@@ -24,7 +24,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q08_read_depth{
     {.id = "Q-08",
      .title = "Outstanding READs and atomics keep to the depth agreed on",
-     .source = "ib-wire.md 6.3; rxe check_init_depth",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c (check_init_depth); hw/hfi1: rc.c",
      .help =
          R"(A responder keeps resources for a limited number of READ and atomic requests (also FLUSH and ATOMIC WRITE). When
 connecting, each side says how many it can answer (responder resources) and how many it will send (initiator depth). A

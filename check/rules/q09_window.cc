@@ -25,7 +25,8 @@ void packet(const Context& c, Findings& out) {
 const Rule q09_window{
     {.id = "Q-09",
      .title = "At most 2^23 PSNs are outstanding",
-     .source = "ib-wire.md 6.0, 6.3",
+     .source = "the valid and the duplicate region of a responder are 2^23 PSNs each; Linux drivers/infiniband/sw/rxe: "
+               "rxe_resp.c",
      .help =
          R"(PSNs have 24 bits and are compared modulo 2^24, so only half of them may be on the way at a time: from the oldest
 one not acknowledged to the last one of the newest request, counting the PSNs of expected READ responses.

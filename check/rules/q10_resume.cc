@@ -25,7 +25,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q10_resume{
     {.id = "Q-10",
      .title = "After a sequence NAK the requester resumes at its PSN",
-     .source = "ib-wire.md 6.3; rxe-comp, hfi1-rc",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c; sw/rxe: rxe_comp.c",
      .help =
          R"(NAK PSN Sequence Error names the PSN the responder expects. Everything from there on was discarded and must be sent
 again, beginning with exactly that packet; a requester that begins later never gets an answer but further timeouts.

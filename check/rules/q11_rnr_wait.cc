@@ -26,7 +26,7 @@ const Rule q11_rnr_wait{
     {.id = "Q-11",
      .title = "After an RNR NAK the requester waits as long as it was told",
      .ibta = "C9-130",
-     .source = "ib-wire.md 4.3, 6.3; CTS C09_130_01",
+     .source = "InfiniBand Test Specification, C09_130_01; timer values: Linux include/rdma/ib_verbs.h",
      .help =
          R"(A responder without a receive buffer answers RNR NAK (receiver not ready) with a timer code. The requester waits at
 least that long before it sends the request again. Coming back too early wastes the retries: with a limited RNR retry count

@@ -24,7 +24,8 @@ const Rule q14_solicited{
     {.id = "Q-14",
      .title = "Solicited event only where a receive completes",
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.3; rxe-req",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c; FLUSH: linux-rdma, December 2021, RDMA/rxe: Add RDMA FLUSH "
+               "operation",
      .help =
          R"(SE asks the receiver to raise an event when the receive completes. It has a meaning only in a packet that completes
 a receive: SEND Last or Only of any kind, WRITE Last or Only with Immediate. Elsewhere it is sent as 0.

@@ -33,7 +33,7 @@ const Rule q15_ack_request{
      .title = "The last packet of a burst asks for an acknowledge",
      .kind = Class::anomaly,
      .severity = Severity::info,
-     .source = "ib-wire.md 6.3; rxe-req",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_req.c, which asks at the end of a message and every 64 packets",
      .help =
          R"(A responder must answer a request with AckReq set; without it, it may wait for a later one. A requester that wants a
 completion therefore sets AckReq at least on the last packet of what it sends. Where it does not, the responder owes

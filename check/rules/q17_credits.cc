@@ -32,7 +32,7 @@ const Rule q17_credits{
     {.id = "Q-17",
      .title = "SENDs keep to the credits of the responder",
      .severity = Severity::warning,
-     .source = "ib-wire.md 4.2, 6.3; rvt",
+     .source = "Linux drivers/infiniband/sw/rdmavt/rc.c; InfiniBand Network Architecture (2002), chapter 17",
      .help =
          R"(The AETH of each acknowledge says for how many further messages the responder has receive buffers. SENDs and WRITEs
 with Immediate beyond MSN + credits wait; one of them may be sent to probe. READs, plain WRITEs and atomics are not held

@@ -22,7 +22,7 @@ void packet(const Context& c, Findings& out) {
 const Rule q18_dead{
     {.id = "Q-18",
      .title = "Nothing is sent after a fatal NAK",
-     .source = "ib-wire.md 6.3; rxe-comp, hfi1-rc",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_comp.c; hw/hfi1: rc.c",
      .help =
          R"(NAK Invalid Request, Remote Access Error and Remote Operational Error end the connection: the requester's queue pair
 goes to the error state and sends nothing more, until it is reset and connected anew. Requests sent within 5 ms of the NAK

@@ -30,7 +30,7 @@ const Rule r01_response_order{
     {.id = "R-01",
      .title = "Responses are sent in PSN order",
      .ibta = "C9-27",
-     .source = "ib-wire.md 6.4; CTS C09_027_05",
+     .source = "InfiniBand Test Specification, C09_027_05",
      .help =
          R"(A responder answers in the order of the requests. The responses of a READ or atomic go out before any acknowledge for
 a later request: a requester that sees the later one first takes it for a NAK of the READ and sends the READ again.

@@ -25,7 +25,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r02_read_psn{
     {.id = "R-02",
      .title = "READ responses carry consecutive PSNs from the request's on",
-     .source = "ib-wire.md 6.4; rxe read_reply",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (read_reply); hw/hfi1: rc.c",
      .help =
          R"(A READ request takes one PSN for each response packet. The first response carries the request's PSN, each further
 one the next. A requester drops what stands elsewhere, and the READ never completes.

@@ -23,7 +23,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r03_read_aeth{
     {.id = "R-03",
      .title = "READ responses and ATOMIC ACKs carry an acknowledge",
-     .source = "ib-wire.md 4.1, 6.4; rxe-comp",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_opcode.c, rxe_comp.c",
      .help =
          R"(READ Response First, Last and Only and ATOMIC Acknowledge have an AETH, and its type is ACK. A responder that cannot
 go on answers with an Acknowledge packet that carries the NAK. A requester takes a data response with another type for a

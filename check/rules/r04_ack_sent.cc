@@ -29,7 +29,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r04_ack_sent{
     {.id = "R-04",
      .title = "A response names a PSN that was sent",
-     .source = "ib-wire.md 6.4; hfi1-rc, rxe-comp",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c; sw/rxe: rxe_comp.c",
      .help =
          R"(An acknowledge covers every SEND and WRITE packet up to and including its PSN, so that PSN must have been received.
 A requester ignores an acknowledge ahead of what it has sent.

@@ -29,7 +29,7 @@ const Rule r06_implied_ack{
      .title = "What a READ response acknowledges is not sent again",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.4; hfi1-rc",
+     .source = "Linux drivers/infiniband/hw/hfi1: rc.c",
      .help =
          R"(A response to a READ or atomic tells the requester that everything before it has arrived: SENDs and WRITEs with
 earlier PSNs are acknowledged by it and need not be sent again.

@@ -23,7 +23,7 @@ const Rule r07_answer{
      .title = "A request that asks for an acknowledge gets one",
      .kind = Class::anomaly,
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.4; rxe-resp",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
      .help =
          R"(A responder answers a request with AckReq, or a READ or atomic, at once or with a later response. Two timeouts in a
 row without any response mean that it is silent, or that nothing gets through.

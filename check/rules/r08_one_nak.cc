@@ -17,7 +17,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r08_one_nak{
     {.id = "R-08",
      .title = "One NAK for a gap",
-     .source = "ib-wire.md 6.4; rxe-resp, hfi1-rc",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
      .help =
          R"(A responder that gets a PSN ahead of the expected one sends one NAK PSN Sequence Error with the expected PSN, discards
 the packet and all that follow, and stays silent until the expected PSN arrives. A NAK for every discarded packet makes the

@@ -28,7 +28,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r10_fatal_nak{
     {.id = "R-10",
      .title = "A fatal NAK counts completed messages only and is the last response",
-     .source = "ib-wire.md 6.4; rxe-resp, hfi1-rc",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
      .help =
          R"(NAK Invalid Request, Remote Access Error and Remote Operational Error carry the PSN of the request that failed and
 the count (MSN) of the messages completed before it. The responder's queue pair then goes to the error state: it answers

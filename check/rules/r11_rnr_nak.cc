@@ -29,7 +29,7 @@ const Rule r11_rnr_nak{
     {.id = "R-11",
      .title = "RNR NAK only where a receive buffer is needed",
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.4; rxe-resp, hfi1-rc",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c",
      .help =
          R"(Receiver Not Ready says that no receive buffer is posted. It can answer only a request that takes one: the first
 packet of a SEND, and the last one of a WRITE with Immediate. READs, plain WRITEs and atomics never wait for a buffer.

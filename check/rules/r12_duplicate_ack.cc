@@ -25,7 +25,7 @@ const Rule r12_duplicate_ack{
      .title = "A duplicate is acknowledged with the latest PSN",
      .severity = Severity::warning,
      .ibta = "C9-105",
-     .source = "ib-wire.md 6.4; rxe-resp",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; hw/hfi1: rc.c, which answers only when asked to",
      .help =
          R"(When a SEND or WRITE comes again that was executed already, the responder does not execute it but acknowledges
 again, so that the requester learns what it missed: with the PSN of the latest SEND or WRITE it has completed. An older PSN

@@ -19,7 +19,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r13_ack_psn{
     {.id = "R-13",
      .title = "An acknowledge for a duplicate has no PSN of a READ",
-     .source = "ib-wire.md 6.4; kernel: IB/rxe: fix for duplicate request processing and ack psns",
+     .source = "Linux commit IB/rxe: fix for duplicate request processing and ack psns",
      .help =
          R"(A plain acknowledge is about SENDs and WRITEs. When a duplicate of one is acknowledged again and a READ has been
 answered since, the acknowledge carries the PSN of the latest SEND or WRITE, not that of the READ: a requester whose READ

@@ -22,7 +22,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r14_duplicate_read{
     {.id = "R-14",
      .title = "A duplicate READ is answered within its first range only",
-     .source = "ib-wire.md 6.4; rxe-resp, hfi1-rc",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (duplicate_request); hw/hfi1: rc.c",
      .help =
          R"(A responder remembers the READs it has answered. When one comes again, with PSNs already used, it answers from memory
 anew, provided it asks for the same range or a part of it. A request that goes beyond is not a duplicate: it would read

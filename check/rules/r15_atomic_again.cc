@@ -20,7 +20,8 @@ void packet(const Context& c, Findings& out) {
 const Rule r15_atomic_again{
     {.id = "R-15",
      .title = "A duplicate atomic gets its saved result",
-     .source = "ib-wire.md 6.4; rxe-resp; oA19-14, oA19-15",
+     .ibta = "oA19-14, oA19-15",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c",
      .help =
          R"(An atomic must not be executed twice. The responder keeps the result, and when the request comes again (its answer
 was lost) it sends the same original data once more.

@@ -51,7 +51,8 @@ void packet(const Context& c, Findings& out) {
 const Rule r16_answer_kind{
     {.id = "R-16",
      .title = "Each request gets its kind of response",
-     .source = "ib-wire.md 6.4; rxe-resp",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c; FLUSH: linux-rdma, December 2021, RDMA/rxe: Add RDMA "
+               "FLUSH operation",
      .help =
          R"(READs are answered with READ responses, compare-and-swap and fetch-and-add with an ATOMIC Acknowledge, FLUSH and
 ATOMIC WRITE with one READ Response Only without payload, SENDs and WRITEs with an Acknowledge. A plain acknowledge never

@@ -35,7 +35,8 @@ const Rule r17_msn{
     {.id = "R-17",
      .title = "The MSN counts completed messages",
      .ibta = "C9-148",
-     .source = "ib-wire.md 4.5, 6.4",
+     .source = "InfiniBand Network Architecture (2002), chapter 17; Linux drivers/infiniband/sw/rxe: rxe_resp.c; "
+               "hw/hfi1: rc.c",
      .help =
          R"(The responder counts the request messages it has completed and puts the count into every AETH. SENDs and WRITEs
 count with their last packet, READs when they are accepted, duplicates not at all; a NAK carries the count before the

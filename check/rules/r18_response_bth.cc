@@ -17,7 +17,7 @@ const Rule r18_response_bth{
     {.id = "R-18",
      .title = "Responses ask for nothing",
      .severity = Severity::warning,
-     .source = "ib-wire.md 6.4; rxe prepare_ack_packet",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_resp.c (prepare_ack_packet)",
      .help =
          R"(Solicited event and AckReq belong to requests. Responses carry 0 in both: nobody acknowledges an acknowledge, and no
 receive completes. P_Keys that differ between the two directions are F-13's.

@@ -17,7 +17,7 @@ void packet(const Context& c, Findings& out) {
 const Rule r19_no_response{
     {.id = "R-19",
      .title = "No response on an unreliable connection",
-     .source = "ib-wire.md 6.4; rxe-recv",
+     .source = "Linux drivers/infiniband/sw/rxe: rxe_recv.c",
      .help =
          R"(On an unreliable connection (UC) nobody acknowledges: lost messages are dropped and the application finds out. A
 response toward a UC queue pair is dropped by it.

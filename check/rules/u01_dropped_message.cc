@@ -21,7 +21,7 @@ const Rule u01_dropped_message{{.id = "U-01",
                                 .title = "Packets of a UC message are missing",
                                 .kind = Class::anomaly,
                                 .severity = Severity::warning,
-                                .source = "ib-wire.md 6.6; hfi1 uc.c, rxe_resp",
+                                .source = "Linux drivers/infiniband/hw/hfi1: uc.c; sw/rxe: rxe_resp.c",
                                 .help = R"(UC is not acknowledged and never repeats. When a PSN is missing the
 receiver drops the rest of that message without a word and waits for the next First or Only packet. The application
 sees nothing, or a receive buffer that never completes.

@@ -20,7 +20,7 @@ void packet(const Context& c, Findings& out) {
 const Rule u02_uc_write_length{
     {.id = "U-02",
      .title = "A UC WRITE carries as many bytes as DMALen says",
-     .source = "ib-wire.md 6.6; hfi1 uc.c",
+     .source = "Linux drivers/infiniband/hw/hfi1: uc.c",
      .help = R"(The RETH of the first packet tells the length of the whole WRITE; the payloads of all its packets
 together must be exactly that. On UC the receiver drops a message that does not fit and tells nobody: the data, or the
 immediate value the application waits for, never arrives.

@@ -21,7 +21,7 @@ const Rule u03_ud_psn{{.id = "U-03",
                        .title = "The PSN of a UD sender does not grow",
                        .kind = Class::anomaly,
                        .severity = Severity::info,
-                       .source = "ib-wire.md 6.6",
+                       .source = "InfiniBand Network Architecture (2002), chapter 20",
                        .help = R"(A UD queue pair numbers the packets it sends. Nobody acknowledges them and a
 receiver may ignore the number, so nothing breaks when it repeats or goes back.
 

@@ -35,7 +35,8 @@ void packet(const Context& c, Findings& out) {
 
 const Rule u04_q_key{{.id = "U-04",
                       .title = "The Q_Key is that of the receiving queue pair",
-                      .source = "ib-wire.md 6.6; rxe_recv, hfi1 ud.c",
+                      .source = "IBTA vol. 1, sections 9.6.1.4.1, 9.6.1.5.1 and 10.2.5, as Linux hw/hfi1: ud.c cites "
+                                "them; sw/rxe: rxe_recv.c",
                       .help = R"(A datagram carries the Q_Key of the queue pair it goes to; the receiver drops it
 otherwise and counts a violation. QP 1 has the well-known Q_Key 0x80010000, so a packet to it is a violation with any
 other. For other queue pairs a change between two packets of one sender is told as an anomaly.

@@ -91,6 +91,7 @@ import json, subprocess, sys
 rules = json.loads(subprocess.run([sys.argv[1], "rules", "-T", "json"], capture_output=True, check=True).stdout)
 assert rules and all(r["class"] in ("violation", "anomaly", "artifact") and r["severity"] in ("error", "warning", "info")
                      and r["title"] and r["help"] and r["source"] for r in rules)
+assert not any(".md" in r[key] for r in rules for key in ("source", "help"))  # nothing a reader cannot open
 assert len({r["id"] for r in rules}) == len(rules)' "$tool"
 for id in $("$tool" rules | cut -d ' ' -f 1); do
   "$tool" rules "$id" >"$work/page" || { echo "FAIL cli/rules-page-$id"; status=1; }
