@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <barrier>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "dissect/headers.h"
 
@@ -14,9 +16,23 @@ using dissect::CrcStatus;
 using dissect::Packet;
 using dissect::Transport;
 
-// A result and the frame of the batch that brought it, to put the results of several workers in order.
+// A frame on its way through the stages.
+struct Item {
+  Packet packet;
+  bool taken = false;   // it passes the filter
+  bool judged = false;  // and has a BTH
+  std::uint32_t content_crc = 0;
+  Place place;
+};
+
+// Where a batch lies from being read to being judged.
+struct Desk {
+  Batch batch;
+  std::vector<Item> items;
+  bool walked = false;
+};
+
 struct FoundMessage {
-  std::uint32_t item;
   const Connection* connection;
   std::uint8_t side;
   Message message;
@@ -24,57 +40,29 @@ struct FoundMessage {
 
 class Collector final : public MessageSink {
  public:
-  std::uint32_t item = 0;
-  std::vector<FoundMessage> messages;
+  std::vector<FoundMessage> list;
   void message(const Connection& connection, std::uint8_t side, const Message& message) override {
-    messages.push_back({item, &connection, side, message});
+    list.push_back({&connection, side, message});
   }
-};
-
-// What one worker owns.
-struct Worker {
-  Facts facts;
-  Findings findings;
-  std::vector<std::uint32_t> finding_items;
-  Collector messages;
-  Connection nobody;  // packets that no connection takes
-};
-
-// Runs a job on all workers at once; worker 0 is the caller.
-class Crew {
- public:
-  explicit Crew(unsigned workers) : start_(workers), done_(workers) {
-    for (unsigned w = 1; w < workers; ++w)
-      threads_.emplace_back([this, w] {
-        while (true) {
-          start_.arrive_and_wait();
-          if (!job_) return;
-          (*job_)(w);
-          done_.arrive_and_wait();
-        }
-      });
-  }
-  ~Crew() {
-    job_ = nullptr;
-    if (!threads_.empty()) start_.arrive_and_wait();
-    for (std::thread& t : threads_) t.join();
-  }
-  void run(const std::function<void(unsigned)>& job) {
-    if (threads_.empty()) return job(0);
-    job_ = &job;
-    start_.arrive_and_wait();
-    job(0);
-    done_.arrive_and_wait();
-  }
-
- private:
-  std::barrier<> start_, done_;
-  const std::function<void(unsigned)>* job_ = nullptr;
-  std::vector<std::thread> threads_;
 };
 
 bool is_dropped(const Packet& p) {  // by a receiver: silently
   return p.icrc().status == CrcStatus::bad || p.vcrc().status == CrcStatus::bad;
+}
+
+bool is_whole(const Packet& p) {
+  return p.bytes.size() >= p.frame.wire_bytes &&
+         std::none_of(p.events().begin(), p.events().end(),
+                      [](const dissect::Event& e) { return e.problem == dissect::Problem::cut; });
+}
+
+bool is_reliable_request(std::uint8_t opcode) {
+  const dissect::Opcode& o = dissect::opcodes[opcode];
+  return !o.response && (o.transport == Transport::rc || o.transport == Transport::xrc);
+}
+
+dissect::View<dissect::Bth> bth_of(const Packet& p) {
+  return dissect::View<dissect::Bth>(p.data(p.layers()[static_cast<std::size_t>(p.bth_layer)]));
 }
 
 }  // namespace
@@ -85,33 +73,24 @@ class Checker::Impl {
       : options_(std::move(options)),
         listener_(listener),
         tracker_(options_.most_connections),
-        workers_(std::max(1u, options_.workers)),
-        crew_(static_cast<unsigned>(workers_.size())) {
+        // Spare ones let a worker go on while others still read or judge.
+        desks_(options_.workers > 1 ? 2 * options_.workers : 1) {
     for (const UserPair& pair : options_.pairs) tracker_.pair(pair);
     for (const Rule* rule :
          options_.rules.empty() ? std::vector<const Rule*>(all_rules().begin(), all_rules().end()) : options_.rules) {
       for (std::size_t bit = 0; bit < by_trigger_.size(); ++bit)
         if (rule->packet && rule->on >> bit & 1) by_trigger_[bit].push_back(rule);
       if (rule->end) at_end_.push_back(rule);
+      if (rule->frame) on_frame_.push_back(rule);
     }
   }
 
-  void batch(std::span<const Frame> frames) {
-    if (packets_.size() < frames.size()) {
-      packets_.resize(frames.size());
-      places_.resize(frames.size());
-      taken_.resize(frames.size());
-    }
-    frames_ = frames;
-    crew_.run(walk_);
-    place_all();
-    crew_.run(judge_);
-    hand_over();
-    tracker_.forget_merged();
-    for (const std::unique_ptr<Connection>& c : tracker_.take_ended()) {
-      ++ended_;
-      end(*c);
-    }
+  void run(const std::function<bool(Batch&)>& read) {
+    at_end_of_input_ = false;
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < options_.workers; ++i) threads.emplace_back([&] { work(read); });
+    work(read);
+    for (std::thread& t : threads) t.join();
   }
 
   void finish() {
@@ -126,87 +105,141 @@ class Checker::Impl {
  private:
   // The last word on a connection.
   void end(Connection& c) {
-    Worker& w = workers_[0];
-    finish_messages(c, options_.messages ? &w.messages : nullptr);
-    for (const Rule* rule : at_end_) rule->end(c, w.findings);
-    w.finding_items.resize(w.findings.list().size());
+    finish_messages(c, options_.messages ? &messages_ : nullptr);
+    for (const Rule* rule : at_end_) rule->end(c, findings_);
     hand_over();
     totals_.not_judged += c.not_judged;
     listener_.ended(c);
   }
 
-  // Bytes to layers and CRC verdicts: each worker takes a run of frames.
-  void walk(unsigned worker) {
-    const std::size_t count = frames_.size(), share = (count + workers_.size() - 1) / workers_.size();
-    for (std::size_t i = worker * share; i < std::min(count, (worker + 1) * share); ++i) {
-      Packet& p = packets_[i];
-      p.frame = frames_[i].info;
-      dissect::walk(p, frames_[i].bytes, options_.walk);
-      taken_[i] = !options_.filter || options_.filter(p);
-      if (taken_[i] && p.bth_layer >= 0) static_cast<void>(is_dropped(p));
-    }
-  }
-
-  // In order: whose packet is it?
-  void place_all() {
-    for (std::size_t i = 0; i < frames_.size(); ++i) {
-      const Packet& p = packets_[i];
-      if (totals_.frames++ == 0) totals_.first_ns = p.frame.time_ns;
-      totals_.last_ns = p.frame.time_ns;
-      if (p.bytes.size() < p.frame.wire_bytes) ++totals_.cut;
-      places_[i] = {};
-      if (!taken_[i] || p.bth_layer < 0) continue;
-      ++totals_.rdma;
-      switch (p.icrc().status) {
-        case CrcStatus::good:
-          ++totals_.icrc_good;
-          break;
-        case CrcStatus::bad:
-          ++totals_.icrc_bad;
-          break;
-        default:
-          ++totals_.icrc_unverified;
-          break;
+  // Judges when a batch is ready, else reads and walks another one.
+  void work(const std::function<bool(Batch&)>& read) {
+    std::unique_lock lock(mutex_);
+    while (!at_end_of_input_ || batches_judged_ < batches_read_) {
+      Desk& oldest = desks_[batches_judged_ % desks_.size()];
+      Desk& next = desks_[batches_read_ % desks_.size()];
+      if (oldest.walked && !judging_) {
+        judging_ = true;
+        lock.unlock();
+        judge(oldest);
+        lock.lock();
+        judging_ = oldest.walked = false;
+        ++batches_judged_;
+      } else if (!reading_ && !at_end_of_input_ && batches_read_ - batches_judged_ < desks_.size()) {
+        reading_ = true;
+        lock.unlock();
+        const bool more = read(next.batch);
+        lock.lock();
+        reading_ = false;
+        if (more) {
+          ++batches_read_;
+          changed_.notify_all();
+          lock.unlock();
+          walk(next);
+          lock.lock();
+          next.walked = true;
+        } else {
+          at_end_of_input_ = true;
+        }
+      } else {
+        changed_.wait(lock);
+        continue;
       }
-      places_[i] = tracker_.place(p, is_dropped(p));
+      changed_.notify_all();
     }
   }
 
-  // Each worker judges the connections that are its own.
-  void judge(unsigned number) {
-    Worker& w = workers_[number];
-    for (std::size_t i = 0; i < frames_.size(); ++i) {
-      const Packet& p = packets_[i];
-      if (!taken_[i] || p.bth_layer < 0) continue;
-      const Place place = Tracker::resolve(places_[i]);
-      const std::uint32_t id = place.connection ? place.connection->id : 0;
-      if (id % workers_.size() != number) continue;
-      w.messages.item = static_cast<std::uint32_t>(i);
-      judge(p, place.connection ? *place.connection : w.nobody, place.side, w);
-      w.finding_items.resize(w.findings.list().size(), static_cast<std::uint32_t>(i));
+  // Bytes to layers and CRCs: all that needs no other packet.
+  void walk(Desk& desk) const {
+    const std::vector<Frame>& frames = desk.batch.frames;
+    if (desk.items.size() < frames.size()) desk.items.resize(frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      Item& item = desk.items[i];
+      Packet& p = item.packet;
+      p.frame = frames[i].info;
+      dissect::walk(p, frames[i].bytes, options_.walk);
+      item.taken = !options_.filter || options_.filter(p);
+      item.judged = item.taken && p.bth_layer >= 0;
+      if (!item.judged) continue;
+      const std::uint8_t opcode = static_cast<std::uint8_t>(bth_of(p).get<"opcode">());
+      item.content_crc = !is_dropped(p) && is_reliable_request(opcode) ? content_crc(p) : 0;
     }
   }
 
-  void judge(const Packet& p, Connection& connection, std::uint8_t side, Worker& w) {
-    const dissect::View<dissect::Bth> bth(p.data(p.layers()[static_cast<std::size_t>(p.bth_layer)]));
+  void judge(Desk& desk) {
+    const std::span<Item> items = std::span(desk.items).first(desk.batch.frames.size());
+    for (Item& item : items) place(item);
+    for (Item& item : items)
+      if (item.judged)
+        judge(item, Tracker::resolve(item.place));
+      else if (item.taken && is_whole(item.packet))
+        for (const Rule* rule : on_frame_) rule->frame(item.packet, findings_);
+    hand_over();
+    tracker_.forget_merged();
+    for (const std::unique_ptr<Connection>& c : tracker_.take_ended()) {
+      ++ended_;
+      end(*c);
+    }
+  }
+
+  // Whose packet is it?
+  void place(Item& item) {
+    const Packet& p = item.packet;
+    if (totals_.frames++ == 0) totals_.first_ns = p.frame.time_ns;
+    totals_.last_ns = p.frame.time_ns;
+    if (p.bytes.size() < p.frame.wire_bytes) ++totals_.cut;
+    if (!item.judged) return;
+    ++totals_.rdma;
+    switch (p.icrc().status) {
+      case CrcStatus::good:
+        ++totals_.icrc_good;
+        break;
+      case CrcStatus::bad:
+        ++totals_.icrc_bad;
+        break;
+      default:
+        ++totals_.icrc_unverified;
+        break;
+    }
+    item.place = tracker_.place(p, is_dropped(p));
+  }
+
+  void judge(const Item& item, Place place) {
+    const Packet& p = item.packet;
+    Connection& connection = place.connection ? *place.connection : nobody_;
+    const dissect::View<dissect::Bth> bth = bth_of(p);
     const std::uint8_t opcode = static_cast<std::uint8_t>(bth.get<"opcode">());
-    Context c{
-        p,    bth,          dissect::opcodes[opcode], opcode, static_cast<std::uint32_t>(bth.get<"psn">()), connection,
-        side, is_dropped(p)};
-    if (connection.id != 0) count(p, connection, side);
-    run(0, c, w);  // on_any
-    if (c.bad_crc) return;
+    Context c{p,
+              bth,
+              dissect::opcodes[opcode],
+              opcode,
+              static_cast<std::uint32_t>(bth.get<"psn">()),
+              connection,
+              place.side,
+              is_dropped(p),
+              item.content_crc};
+    if (connection.id != 0) count(p, connection, place.side);
+    run(0, c);  // on_any
+    if (!c.bad_crc) judge_good(c);
+    if (options_.packets) {
+      listener_.packet(facts_of(c));
+      hand_over();
+    }
+  }
+
+  // A packet that a receiver would take.
+  void judge_good(Context& c) {
     const bool connected = c.opcode.transport == Transport::rc || c.opcode.transport == Transport::uc ||
                            c.opcode.transport == Transport::xrc;
-    if (connected && c.opcode.defined && connection.id != 0 && connection.transport == c.opcode.transport) {
-      follow(c, w.facts, options_.messages ? &w.messages : nullptr);
-      run(c.response ? 2 : 1, c, w);
+    if (connected && c.opcode.defined && c.connection.id != 0 && c.connection.transport == c.opcode.transport) {
+      follow(c, facts_, options_.messages ? &messages_ : nullptr);
+      run(c.response ? 2 : 1, c);
     } else if (c.opcode.transport == Transport::ud) {
-      run(3, c, w);
+      run(3, c);
     } else if (c.opcode.transport == Transport::cnp) {
-      run(4, c, w);
+      run(4, c);
     }
-    run(5, c, w);  // on_good
+    run(5, c);  // on_good
   }
 
   void count(const Packet& p, Connection& c, std::uint8_t side) {
@@ -227,57 +260,49 @@ class Checker::Impl {
     }
   }
 
-  void run(std::size_t trigger, const Context& c, Worker& w) {
-    for (const Rule* rule : by_trigger_[trigger]) rule->packet(c, w.findings);
+  void run(std::size_t trigger, const Context& c) {
+    for (const Rule* rule : by_trigger_[trigger]) rule->packet(c, findings_);
   }
 
-  // Results of all workers, in the order of the frames that brought them.
   void hand_over() {
-    findings_.clear();
-    messages_.clear();
-    for (Worker& w : workers_) {
-      for (std::size_t i = 0; i < w.findings.list().size(); ++i)
-        findings_.emplace_back(w.finding_items[i], &w.findings.list()[i]);
-      for (FoundMessage& m : w.messages.messages) messages_.push_back(&m);
-    }
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::stable_sort(messages_.begin(), messages_.end(),
-                     [](const FoundMessage* a, const FoundMessage* b) { return a->item < b->item; });
-    for (const auto& [item, finding] : findings_) listener_.finding(*finding, finding->of);
-    for (const FoundMessage* m : messages_) listener_.message(*m->connection, m->side, m->message);
-    for (Worker& w : workers_) {
-      w.findings.list().clear();
-      w.finding_items.clear();
-      w.messages.messages.clear();
-    }
+    for (const Finding& finding : findings_.list()) listener_.finding(finding, finding.of);
+    for (const FoundMessage& m : messages_.list) listener_.message(*m.connection, m.side, m.message);
+    findings_.list().clear();
+    messages_.list.clear();
   }
 
   CheckOptions options_;
+  std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
+  std::vector<const Rule*> at_end_, on_frame_;
+
+  // Of the worker that judges.
   Listener& listener_;
   Tracker tracker_;
-  std::vector<Worker> workers_;
-  std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
-  std::vector<const Rule*> at_end_;
   Totals totals_;
   std::uint64_t ended_ = 0;
+  Facts facts_;
+  Findings findings_;
+  Collector messages_;
+  Connection nobody_;  // packets that no connection takes
 
-  // The batch in work.
-  std::span<const Frame> frames_;
-  std::vector<Packet> packets_;
-  std::vector<Place> places_;
-  std::vector<char> taken_;
-  std::vector<std::pair<std::uint32_t, const Finding*>> findings_;
-  std::vector<const FoundMessage*> messages_;
-  const std::function<void(unsigned)> walk_ = [this](unsigned w) { walk(w); };
-  const std::function<void(unsigned)> judge_ = [this](unsigned w) { judge(w); };
-  Crew crew_;  // last: its threads use all of the above
+  std::mutex mutex_;  // what follows, but not what lies on a desk
+  std::condition_variable changed_;
+  std::vector<Desk> desks_;  // batch n lies on desk n modulo their number
+  std::uint64_t batches_read_ = 0, batches_judged_ = 0;
+  bool reading_ = false, judging_ = false, at_end_of_input_ = false;
 };
 
 Checker::Checker(CheckOptions options, Listener& listener)
     : impl_(std::make_unique<Impl>(std::move(options), listener)) {}
 Checker::~Checker() = default;
-void Checker::batch(std::span<const Frame> frames) { impl_->batch(frames); }
+void Checker::run(const std::function<bool(Batch&)>& read) { impl_->run(read); }
+void Checker::batch(std::span<const Frame> frames) {
+  bool given = false;
+  impl_->run([&](Batch& batch) {
+    batch.frames.assign(frames.begin(), frames.end());
+    return !std::exchange(given, true);
+  });
+}
 void Checker::finish() { impl_->finish(); }
 std::vector<Connection*> Checker::connections() { return impl_->tracker().connections(); }
 const Totals& Checker::totals() const { return impl_->totals(); }

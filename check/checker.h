@@ -1,6 +1,6 @@
-// The engine: batches of frames to verdicts. Per batch: walk every frame and compute its ICRC (parallel by frame), find
-// the connections (in order), judge (parallel by connection), hand findings and messages over in the order of the
-// capture. So the result is the same for any number of workers.
+// The engine: batches of frames to verdicts. A batch is read, its frames walked and their CRCs computed, then its packets
+// find their connections and are judged. Any number of batches are walked at once, but one is read at a time and one
+// judged, in the order of the capture. So the result is the same for any number of workers.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check/follow.h"
+#include "check/packet_facts.h"
 #include "check/rule.h"
 #include "check/tracker.h"
 #include "dissect/walk.h"
@@ -23,17 +24,20 @@ struct CheckOptions {
   unsigned workers = 1;
   std::vector<const Rule*> rules;  // empty: all
   bool messages = false;           // hand over messages, too
+  bool packets = false;            // and each packet with InfiniBand transport
   std::vector<UserPair> pairs;
   std::size_t most_connections = 200'000;
   // Only packets that pass are judged. Called from several threads at once.
-  std::function<bool(const dissect::Packet&)> filter;
+  std::function<bool(dissect::Packet&)> filter;
 };
 
-// Who hears the results, on the caller's thread, in the order of the capture.
+// Who hears the results, in the order of the capture. Called by one thread at a time, not always the same one.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void finding(const Finding&, const Connection*) {}
+  // Before its findings and messages.
+  virtual void packet(const PacketFacts&) {}
   virtual void message(const Connection&, std::uint8_t /*side*/, const Message&) {}
   // Nothing more will be said of it; it is gone after the call when its queue pair was used anew.
   virtual void ended(const Connection&) {}
@@ -53,12 +57,21 @@ struct Frame {
   dissect::FrameInfo info;
 };
 
+// Frames in capture order. With one worker their bytes must stay until the next batch is read; with several until this
+// object is to be filled again, and `bytes` is room for them where the source does not keep them.
+struct Batch {
+  std::vector<Frame> frames;
+  std::vector<std::uint8_t> bytes;
+};
+
 class Checker {
  public:
   Checker(CheckOptions options, Listener& listener);
   ~Checker();
 
-  // Frames in capture order; their bytes must stay until the call returns.
+  // Reads and judges batches until `read` returns false. It is called by one thread at a time, not always the same one.
+  void run(const std::function<bool(Batch&)>& read);
+  // One batch, for those who have frames and no source. Their bytes must stay until the call returns.
   void batch(std::span<const Frame> frames);
   // After the last batch: what never came, and what is still open.
   void finish();

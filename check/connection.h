@@ -218,7 +218,8 @@ template <class T>
 class Rare {
  public:
   explicit operator bool() const { return object_ != nullptr; }
-  const T* operator->() const { return object_ ? object_.get() : &nothing_; }
+  const T& operator*() const { return object_ ? *object_ : nothing_; }
+  const T* operator->() const { return &**this; }
   T& write() {
     if (!object_) object_ = std::make_unique<T>();
     return *object_;
@@ -306,11 +307,12 @@ struct Connection {
   std::optional<std::uint32_t> ud_psn, ud_q_key;    // UD: of the last packet
   std::uint32_t pmtu = 0;                           // bytes; 0: unknown
   bool pmtu_from_cm = false;
+  std::uint8_t pmtu_messages = 0;  // whose First packet agrees with it, where CM does not tell it
   std::optional<std::uint16_t> p_key;
   std::array<Membership, 2> member{};       // of each side
   std::array<std::uint8_t, 2> reserved6{};  // BTH bits seen set, from each side
   std::array<EndFacts, 2> facts;
-  std::array<Flow, 2> flow;                         // flow[s]: requests of side s, responses of the other
+  std::array<Rare<Flow>, 2> flow;  // flow[s]: requests of side s, responses of the other; many have one only
   std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side, whole frames
   std::array<std::uint64_t, 2> good_icrc{}, bad_icrc{}, unverified_icrc{};
   std::array<std::uint64_t, 2> ce_marks{}, cnps{};  // ECN CE marks sent by; CNPs sent by

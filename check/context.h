@@ -111,6 +111,7 @@ struct Context {
   Connection& connection;
   std::uint8_t side;                  // who sent it
   bool bad_crc;                       // the receiver drops it: nothing below was worked out
+  std::uint32_t content_crc = 0;      // of requests of reliable transports
   Flow* flow = nullptr;               // requests of `side`, or those it answers
   RequestFacts* request = nullptr;    // set for requests of connected transports
   ResponseFacts* response = nullptr;  // set for responses

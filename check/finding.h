@@ -42,4 +42,9 @@ struct Finding {
   std::string text;  // one sentence with what the numbers do not say; may be empty
 };
 
+// "infiniband.bth.psn", 5: as the field is shown, with its name where the value has one.
+std::string field_value(std::string_view field, std::uint64_t value);
+// "infiniband.aeth.msn: expected 2, got 1 (fewer than the messages acknowledged)"
+std::string words(const Finding& finding);
+
 }  // namespace rdmascope::check

@@ -62,7 +62,6 @@ class Follower {
   void note_rewind(RequestFacts& f);
   void learn_pmtu(std::uint32_t bytes);
   void learn_read_length(std::uint32_t next_psn);
-  std::uint32_t content_crc() const;
   Message* message_at(std::uint32_t psn);
   DataRequest* asked_at(std::uint32_t psn);
   Gap* gap_at(std::uint32_t psn);
@@ -129,15 +128,6 @@ void Follower::note_order() {
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
-std::uint32_t Follower::content_crc() const {
-  const dissect::Packet& p = c_.packet;
-  const dissect::Crc& icrc = p.icrc();
-  if (icrc.status == dissect::CrcStatus::absent || icrc.at > p.bytes.size()) return 0;
-  const std::uint32_t from = icrc.bth + static_cast<std::uint32_t>(dissect::Bth::bytes);
-  if (icrc.at < from) return 0;
-  return libdeflate_crc32(1, p.bytes.data() + from, icrc.at - from) | 1;  // never 0
-}
-
 Message* Follower::message_at(std::uint32_t psn) {
   for (std::size_t i = 0; i < flow_->messages.size(); ++i)
     if (flow_->messages[i].holds(psn)) return &flow_->messages[i];
@@ -200,8 +190,39 @@ void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count)
     if (gaps[i].count == 0) gaps.erase(i);
 }
 
+// What a First packet carries. While few messages vouch for the value, a larger one shows that it was a mistake: a
+// sender cannot exceed its path MTU unnoticed, but the value may stem from a packet that was wrong itself, or from an
+// earlier life of the queue pair.
 void Follower::learn_pmtu(std::uint32_t bytes) {
-  if (connection_.pmtu == 0 && is_legal_pmtu(bytes)) connection_.pmtu = bytes;
+  if (connection_.pmtu_from_cm || !is_legal_pmtu(bytes)) return;
+  constexpr std::uint8_t enough = 3;
+  if (bytes == connection_.pmtu) {
+    connection_.pmtu_messages = static_cast<std::uint8_t>(std::min(connection_.pmtu_messages + 1, 255));
+    return;
+  }
+  if (connection_.pmtu != 0 && (bytes < connection_.pmtu || connection_.pmtu_messages >= enough)) return;
+  const bool was_mistaken = connection_.pmtu != 0;
+  connection_.pmtu = bytes;
+  connection_.pmtu_messages = 1;
+  if (!was_mistaken) return;
+  for (Rare<Flow>& rare : connection_.flow) {  // READs that wait for answers take fewer PSNs than it seemed
+    if (!rare) continue;
+    Flow& flow = rare.write();
+    for (std::size_t i = 0; i < flow.messages.size(); ++i) {
+      Message& m = flow.messages[i];
+      if (m.operation != Operation::read || m.state != MessageState::open || !m.length_known) continue;
+      const bool is_last = m.end_psn() == flow.next_psn;
+      m.psns = read_psns(m.dma_length, bytes);
+      if (is_last) {
+        if (flow.cursor_psn == flow.next_psn) flow.cursor_psn = m.end_psn();
+        flow.next_psn = m.end_psn();
+      }
+    }
+    for (std::size_t i = 0; i < flow.asked.size(); ++i) {
+      DataRequest& d = flow.asked[i];
+      if (d.operation == Operation::read && !d.answered && d.length_known) d.psns = read_psns(d.dma_length, bytes);
+    }
+  }
 }
 
 // A READ whose number of responses is unknown ends before the next request begins; how much before, its responses tell.
@@ -529,7 +550,7 @@ void Follower::adopt(RequestFacts& f) {
 
 void Follower::remember_sent() {
   const dissect::Packet& p = c_.packet;
-  const SentPacket packet{c_.psn, connection_.reliable() ? content_crc() : 0, p.frame.number, p.frame.time_ns,
+  const SentPacket packet{c_.psn, c_.content_crc, p.frame.number, p.frame.time_ns,
                           c_.opcode_byte};
   while (flow_->sent.size() >= most_sent || (flow_->sent.size() >= kept_sent && flow_->has_acked &&
                                              psn_diff(flow_->sent.front().psn, flow_->acked_psn) < 0 &&
@@ -678,8 +699,7 @@ void Follower::repeated_packet(RequestFacts& f) {
       }
     }
     if (f.original && f.original->content_crc != 0 && !is_read) {
-      const std::uint32_t crc = content_crc();
-      f.content_differs = crc != 0 && (crc != f.original->content_crc || c_.opcode_byte != f.original->opcode);
+      f.content_differs = c_.content_crc != 0 && (c_.content_crc != f.original->content_crc || c_.opcode_byte != f.original->opcode);
     }
   }
   if (!f.late) flow_->cursor_psn = psn_add(c_.psn, f.psns);
@@ -687,7 +707,7 @@ void Follower::repeated_packet(RequestFacts& f) {
 
 void Follower::request() {
   requester_ = c_.side;
-  flow_ = c_.flow = &connection_.flow[requester_];
+  flow_ = c_.flow = &connection_.flow[requester_].write();
   RequestFacts& f = facts_.request;
   f = {};
   c_.request = &f;
@@ -1040,7 +1060,7 @@ std::optional<std::uint32_t> Follower::completed_by(const ResponseFacts& f) {
 }
 
 // (complete up to the acknowledged PSN) <= MSN <= (received in full), counted from an unknown start that every response
-// narrows. ib-wire.md 4.5.
+// narrows.
 void Follower::judge_msn(ResponseFacts& f) {
   const auto aeth = c_.packet.find<dissect::Aeth>();
   if (!aeth) return;
@@ -1081,7 +1101,7 @@ void Follower::judge_msn(ResponseFacts& f) {
 
 void Follower::response() {
   requester_ = c_.side ^ 1;
-  flow_ = c_.flow = &connection_.flow[requester_];
+  flow_ = c_.flow = &connection_.flow[requester_].write();
   ResponseFacts& f = facts_.response;
   f = {};
   c_.response = &f;
@@ -1256,6 +1276,14 @@ void Follower::response() {
 
 }  // namespace
 
+std::uint32_t content_crc(const dissect::Packet& p) {
+  const dissect::Crc& icrc = p.icrc();
+  if (icrc.status == dissect::CrcStatus::absent || icrc.at > p.bytes.size()) return 0;
+  const std::uint32_t from = icrc.bth + static_cast<std::uint32_t>(dissect::Bth::bytes);
+  if (icrc.at < from) return 0;
+  return libdeflate_crc32(1, p.bytes.data() + from, icrc.at - from) | 1;  // never 0
+}
+
 void follow(Context& c, Facts& facts, MessageSink* messages) {
   Follower follower(c, facts, messages);
   if (c.opcode.response)
@@ -1266,7 +1294,8 @@ void follow(Context& c, Facts& facts, MessageSink* messages) {
 
 void finish_messages(Connection& connection, MessageSink* messages) {
   for (std::uint8_t side = 0; side < 2; ++side) {
-    Flow& flow = connection.flow[side];
+    if (!connection.flow[side]) continue;
+    Flow& flow = connection.flow[side].write();
     if (messages)
       for (std::size_t i = 0; i < flow.messages.size(); ++i) messages->message(connection, side, flow.messages[i]);
     flow.messages.clear();

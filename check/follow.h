@@ -1,5 +1,5 @@
 // Follows one connection packet by packet: requests into messages, responses to what they answer, and the facts that
-// rules judge. ib-wire.md 6.0 (the model), 4.5 (MSN).
+// rules judge. InfiniBand Network Architecture (2002), chapters 11 and 17; Linux drivers/infiniband/hw/hfi1/rc.c.
 #pragma once
 
 #include "check/context.h"
@@ -14,6 +14,9 @@ struct Facts {
   DataRequest earlier;  // and earlier_read here
   MsnDoubt doubt;       // and msn_doubt
 };
+
+// Of everything between BTH and ICRC, to tell whether a packet sent again is the same; 0: not known.
+std::uint32_t content_crc(const dissect::Packet& packet);
 
 // A message that left its flow's queue: answered, or given up.
 class MessageSink {

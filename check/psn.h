@@ -1,4 +1,4 @@
-// 24-bit sequence numbers (PSN, MSN): all arithmetic is modulo 2^24. ib-wire.md 6.0.
+// 24-bit sequence numbers (PSN, MSN): all arithmetic is modulo 2^24.
 #pragma once
 
 #include <cstdint>

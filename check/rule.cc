@@ -27,6 +27,12 @@ void Findings::mismatch(const RuleInfo& rule, const Context& c, std::string_view
                              expected, actual, std::move(text)});
 }
 
+void Findings::mismatch_in(const RuleInfo& rule, const dissect::Packet& frame, std::string_view field,
+                           std::uint64_t expected, std::uint64_t actual, std::string text) {
+  add(nullptr, Finding{&rule, rule.kind, frame.frame.number, frame.frame.time_ns, 0, nullptr, 0, field, expected,
+                       actual, std::move(text)});
+}
+
 void Findings::say(const RuleInfo& rule, const Context& c, std::string text) {
   add(&c.connection, Finding{&rule,
                              rule.kind,

@@ -1,4 +1,4 @@
-// A rule: one file in check/rules, one line in all.cc. It looks at a packet in its context, or at a connection when it
+// A rule: one file in check/rules, one line in all.h. It looks at a packet in its context, or at a connection when it
 // ends, and reports findings. Whatever it must remember lives in the connection.
 #pragma once
 
@@ -21,6 +21,9 @@ class Findings {
   void mismatch(const RuleInfo& rule, const Context& c, std::string_view field, std::uint64_t expected,
                 std::uint64_t actual, std::string text = {});
   void say(const RuleInfo& rule, const Context& c, std::string text);
+  // About a frame in which no BTH was reached, so that it belongs to no connection.
+  void mismatch_in(const RuleInfo& rule, const dissect::Packet& frame, std::string_view field, std::uint64_t expected,
+                   std::uint64_t actual, std::string text = {});
   // For an earlier packet, or the connection as a whole (frame 0).
   void say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
               std::int64_t time_ns, std::string text);
@@ -48,6 +51,8 @@ struct Rule {
   std::uint16_t on = 0;
   void (*packet)(const Context&, Findings&) = nullptr;
   void (*end)(Connection&, Findings&) = nullptr;  // the connection's last call
+  // Frames without BTH that the capture kept whole. Most are no RDMA at all: judge what is surely meant as such.
+  void (*frame)(const dissect::Packet&, Findings&) = nullptr;
 };
 
 // Every rule, in the order of the catalogue.

@@ -170,11 +170,32 @@ void Tracker::join(std::uint32_t first, std::uint32_t second, PairedBy by) {
   older.unverified_icrc[1] += younger.unverified_icrc[0];
   older.ce_marks[1] += younger.ce_marks[0];
   older.cnps[1] += younger.cnps[0];
+  older.reserved6[1] |= younger.reserved6[0];
+  older.member[1] = younger.member[0];
+  older.last_cnp_ns[1] = younger.last_cnp_ns[0];
+  older.shortest_cnp_ns[1] = younger.shortest_cnp_ns[0];
+  older.first_ce_frame[1] = younger.first_ce_frame[0];
+  if (!older.p_key) older.p_key = younger.p_key;
+  // Its sender goes on counting where it was.
+  older.ip_id[1] = younger.ip_id[0];
+  older.ip_id_run[1] = younger.ip_id_run[0];
+  older.ip_id_changes[1] = younger.ip_id_changes[0];
+  older.recent[1] = younger.recent[0];
+  older.recent_at[1] = younger.recent_at[0];
+  const auto add = [](std::uint32_t& count, std::uint64_t& first_frame, std::uint32_t more, std::uint64_t frame) {
+    if (more > 0 && (count == 0 || frame < first_frame)) first_frame = frame;
+    count += more;
+  };
+  add(older.twice, older.first_twice_frame, younger.twice, younger.first_twice_frame);
+  add(older.cut, older.first_cut_frame, younger.cut, younger.first_cut_frame);
   older.not_judged += younger.not_judged;
   for (std::size_t i = 0; i < older.found.size(); ++i) older.found[i] += younger.found[i];
   older.last_frame = std::max(older.last_frame, younger.last_frame);
   older.last_ns = std::max(older.last_ns, younger.last_ns);
-  if (older.pmtu == 0) older.pmtu = younger.pmtu;
+  if (older.pmtu == 0) {
+    older.pmtu = younger.pmtu;
+    older.pmtu_messages = younger.pmtu_messages;
+  }
   older.paired = by;
   older.other_half_id = younger.id;
   younger.merged_into = &older;
@@ -210,23 +231,28 @@ void Tracker::end(std::uint32_t id) {
   connections_.erase(found);
 }
 
-// A queue pair number that is used again, without the CM exchange in the capture: a new message far from the PSNs before
-// it, after a silence. What was seen of the old one is at most a batch old, so nearby PSNs say nothing.
-bool Tracker::is_new_incarnation(const Stream& stream, const Packet& packet, std::uint8_t opcode, std::uint32_t psn) const {
+// A queue pair number that is used again, without the CM exchange in the capture: a new message far from the PSNs
+// before it, after a silence. What was seen of the old one is at most a batch old, so nearby PSNs say nothing.
+bool Tracker::is_new_incarnation(const Stream& stream, const Packet& packet, std::uint8_t opcode,
+                                 std::uint32_t psn) const {
   constexpr std::int32_t far = 1 << 17;
   constexpr std::int64_t silence_ns = 200'000'000;
   const dissect::Opcode& o = dissect::opcodes[opcode];
   if (o.response || (o.position != dissect::Position::first && o.position != dissect::Position::only)) return false;
   const Connection& c = *stream.connection;
-  const Flow& flow = c.flow[stream.side];
+  const Flow& flow = *c.flow[stream.side];
   if (!flow.started || !flow.next_known || packet.frame.time_ns - c.last_ns < silence_ns) return false;
   const std::int32_t distance = psn_diff(psn, flow.next_psn);
   return distance > far || distance < -far;
 }
 
 void Tracker::index_psn(Half& half, std::uint32_t psn) {
-  if (half.indexed_count == half.indexed.size()) unindex_psn(half, half.indexed[half.indexed_next]);
-  else ++half.indexed_count;
+  const auto known_end = half.indexed.begin() + half.indexed_count;
+  if (std::find(half.indexed.begin(), known_end, psn) != known_end) return;  // sent again: still one half
+  if (half.indexed_count == half.indexed.size())
+    unindex_psn(half, half.indexed[half.indexed_next]);
+  else
+    ++half.indexed_count;
   half.indexed[half.indexed_next] = psn;
   half.indexed_next = static_cast<std::uint8_t>((half.indexed_next + 1) % half.indexed.size());
   sent_[sent_key(half.connection->address[0], half.connection->address[1], psn)].push_back(&half);
@@ -271,7 +297,8 @@ void Tracker::learn(Half& half, const Packet& packet, std::uint8_t opcode, std::
     std::uint32_t end = psn_add(psn, 1);
     if ((opcode & 31) == 0x0c)
       if (const auto reth = packet.find<dissect::Reth>())
-        end = psn_add(psn, static_cast<std::uint32_t>(std::min<std::uint64_t>(reth->get<"dmalen">() / 256 + 1, 1 << 22)));
+        end =
+            psn_add(psn, static_cast<std::uint32_t>(std::min<std::uint64_t>(reth->get<"dmalen">() / 256 + 1, 1 << 22)));
     if (!half.any_request) {
       half.any_request = true;
       half.first_psn = psn;
@@ -305,14 +332,16 @@ Place Tracker::place(const Packet& packet, bool bad_crc) {
     suspects_.erase(key);
   }
   if (bad_crc && found != streams_.end()) return {found->second.connection, found->second.side};
-  // Notifications and vendor packets go to queue pairs of any kind: they find a connection, but say nothing of its kind.
+  // Notifications and vendor packets go to queue pairs of any kind: they find a connection, but say nothing of its
+  // kind.
   if (transport == Transport::cnp || transport >= Transport::vendor6) {
     if (found == streams_.end()) return {};
     return {found->second.connection, found->second.side};
   }
   const std::uint32_t psn = static_cast<std::uint32_t>(bth.get<"psn">());
   const bool reliable = transport == Transport::rc || transport == Transport::xrc;
-  if (found != streams_.end() && reliable && is_new_incarnation(found->second, packet, opcode, psn)) {
+  if (found != streams_.end() && (reliable || transport == Transport::uc) &&
+      is_new_incarnation(found->second, packet, opcode, psn)) {
     end(found->second.connection->id);
     found = streams_.end();
   }
@@ -365,7 +394,8 @@ void Tracker::read_cm(const Packet& packet, const Address& source, const Address
     const auto stream = streams_.find(key);
     if (stream == streams_.end()) continue;
     const Connection& c = *stream->second.connection;
-    if (c.paired == PairedBy::cm && c.facts[0].start_psn == start_psn && c.facts[1].start_psn == r.passive.start_psn) return;
+    if (c.paired == PairedBy::cm && c.facts[0].start_psn == start_psn && c.facts[1].start_psn == r.passive.start_psn)
+      return;
     end(c.id);
   }
   if (connections_.size() >= most_connections_) {

@@ -103,16 +103,16 @@ int extract_message(const CheckPlan& plan, std::uint64_t wanted, const std::stri
   check::Tracker tracker(plan.options.most_connections);
   for (const check::UserPair& pair : plan.options.pairs) tracker.pair(pair);
   const std::uint64_t last = std::max(m.last_frame, m.answer_frame);
-  status = std::max(status,
-                    for_each_packet(plan.files, plan.options.walk, false, [&](const dissect::Packet& p, const Origin&) {
-                      if (p.frame.number < m.first_frame || p.bth_layer < 0) return true;
-                      if (p.frame.number > last) return false;
-                      if (!plan.range.holds(p.frame) || (plan.options.filter && !plan.options.filter(p))) return true;
-                      if (p.icrc().status == dissect::CrcStatus::bad) return true;
-                      const check::Place place = tracker.place(p, false);
-                      if (place.connection) pieces.take(find, p, place);
-                      return true;
-                    }));
+  status =
+      std::max(status, for_each_packet(plan.files, plan.options.walk, false, [&](dissect::Packet& p, const Origin&) {
+                 if (p.frame.number < m.first_frame || p.bth_layer < 0) return true;
+                 if (p.frame.number > last) return false;
+                 if (!plan.range.holds(p.frame) || (plan.options.filter && !plan.options.filter(p))) return true;
+                 if (p.icrc().status == dissect::CrcStatus::bad) return true;
+                 const check::Place place = tracker.place(p, false);
+                 if (place.connection) pieces.take(find, p, place);
+                 return true;
+               }));
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < pieces.by_psn.size(); ++i) {
     if (!pieces.by_psn[i])

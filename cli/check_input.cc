@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <ctime>
+#include <memory>
+#include <span>
 #include <thread>
+#include <utility>
 
+#include "cli/analysis.h"
 #include "cli/frames.h"
 #include "dissect/filter.h"
 
 namespace rdmascope::cli {
 namespace {
 
-constexpr std::size_t batch_frames = 512;
+constexpr std::size_t batch_frames = 1024;
 constexpr std::int64_t second = 1'000'000'000;
 
 bool is_digits(std::string_view s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos; }
@@ -107,9 +112,27 @@ Result<CheckPlan> CheckInput::plan() const {
     auto compiled = dissect::Filter::compile(filter_);
     if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
       return Error{fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, filter_))};
-    plan.options.filter = [filter = std::get<dissect::Filter>(compiled)](const dissect::Packet& packet) {
+    plan.options.filter = [filter = std::get<dissect::Filter>(compiled)](dissect::Packet& packet) {
       return filter.matches(packet);
     };
+    if (std::get<dissect::Filter>(compiled).uses_annotations()) {
+      // What the whole capture says of a packet decides whether it is judged.
+      if (const std::optional<std::string> once = first_unrepeatable(files_))
+        return Error{fmt::format(
+            "cannot use the display filter (-Y): it asks for what only a first reading tells, and {} can be read only "
+            "once; give a file",
+            *once)};
+      check::CheckOptions first = plan.options;
+      first.filter = nullptr;
+      plan.options.filter = [filter = plan.options.filter,
+                             known = read_ahead(files_, std::move(first))](dissect::Packet& packet) {
+        const dissect::Annotations annotations = known->of(packet.frame.number);
+        dissect::annotate(packet, annotations);
+        const bool matches = filter(packet);
+        packet.drop_annotations();
+        return matches;
+      };
+    }
   }
   for (const auto& [option, text, bound] :
        {std::tuple{"--from", &from_, &plan.range.from}, std::tuple{"--to", &to_, &plan.range.to}}) {
@@ -121,48 +144,96 @@ Result<CheckPlan> CheckInput::plan() const {
   return plan;
 }
 
-int feed(const CheckPlan& plan, check::Checker& checker) {
-  int status = exit_fine;
-  FrameTimes times;
-  ProgressLine progress(true, true);
-  std::uint64_t frame_count = 0;
-  std::array<capture::Frame, batch_frames> frames;
-  std::vector<check::Frame> batch;
-  batch.reserve(batch_frames);
-  for (const std::string& path : plan.files) {
-    auto opened = capture::open_file(path);
-    if (interrupted) break;
-    if (!opened) {
-      complain(opened.error());
-      status = exit_error;
-      continue;
-    }
-    capture::Source& source = **opened;
+namespace {
+
+// The frames of all files, a batch at a time. Goes on behind a damaged file.
+class Feed {
+ public:
+  Feed(const CheckPlan& plan, Faults faults) : plan_(plan), tell_(faults == Faults::told) {}
+
+  bool next(check::Batch& batch) {
     while (!interrupted) {
-      const Result<std::size_t> count = source.read(frames);
+      if (!source_ && !open_next()) return false;
+      const Result<std::size_t> count = source_->read(frames_);
       if (!count && interrupted) break;  // it ended inside a record
-      if (!count) {
-        complain(count.error());
-        status = exit_error;
-        break;
+      if (!count && tell_) complain(count.error());
+      if (!count) status_ = exit_error;
+      if (!count || *count == 0) {
+        close();
+        continue;
       }
-      if (*count == 0) break;
-      const std::vector<capture::Interface>& interfaces = source.interfaces();
-      batch.clear();
-      for (std::size_t i = 0; i < *count; ++i) {
-        const capture::Frame& frame = frames[i];
-        check::Frame& to = batch.emplace_back();
-        to.bytes = frame.bytes;
-        times.fill(to.info, frame, frame.interface_id < interfaces.size() ? &interfaces[frame.interface_id] : nullptr);
-        if (!plan.range.holds(to.info)) batch.pop_back();
-      }
-      if (!batch.empty()) checker.batch(batch);
-      frame_count += *count;
-      progress.show(frame_count, source);
+      fill(batch, std::span(frames_).first(*count));
+      frame_count_ += *count;
+      progress_.show(frame_count_, *source_);
+      if (!batch.frames.empty()) return true;
     }
-    note_capture_facts(path, source);
+    if (source_) close();
+    return false;
   }
-  return status;
+  int status() const { return status_; }
+
+ private:
+  bool open_next() {
+    while (next_file_ < plan_.files.size()) {
+      auto opened = capture::open_file(plan_.files[next_file_++]);
+      if (interrupted) return false;
+      if (opened) {
+        source_ = std::move(*opened);
+        return true;
+      }
+      if (tell_) complain(opened.error());
+      status_ = exit_error;
+    }
+    return false;
+  }
+
+  void close() {
+    if (tell_) note_capture_facts(plan_.files[next_file_ - 1], *source_);
+    source_.reset();
+  }
+
+  void fill(check::Batch& batch, std::span<const capture::Frame> frames) {
+    const std::vector<capture::Interface>& interfaces = source_->interfaces();
+    batch.frames.clear();
+    for (const capture::Frame& frame : frames) {
+      check::Frame& to = batch.frames.emplace_back();
+      to.bytes = frame.bytes;
+      times_.fill(to.info, frame, frame.interface_id < interfaces.size() ? &interfaces[frame.interface_id] : nullptr);
+      if (!plan_.range.holds(to.info)) batch.frames.pop_back();
+    }
+    if (plan_.options.workers > 1 && !source_->frames_stay()) keep_bytes(batch);
+  }
+
+  // The source will use its buffer anew while the batch is still in work.
+  static void keep_bytes(check::Batch& batch) {
+    std::size_t total = 0;
+    for (const check::Frame& frame : batch.frames) total += frame.bytes.size() + frame.info.options.size();
+    if (batch.bytes.size() < total) batch.bytes.resize(total);
+    std::uint8_t* to = batch.bytes.data();
+    for (check::Frame& frame : batch.frames)
+      for (std::span<const std::uint8_t>* bytes : {&frame.bytes, &frame.info.options}) {
+        const std::uint8_t* const from = std::exchange(*bytes, std::span<const std::uint8_t>(to, bytes->size())).data();
+        to = std::copy_n(from, bytes->size(), to);
+      }
+  }
+
+  const CheckPlan& plan_;
+  const bool tell_;
+  std::size_t next_file_ = 0;
+  std::unique_ptr<capture::Source> source_;
+  std::array<capture::Frame, batch_frames> frames_;
+  FrameTimes times_;
+  ProgressLine progress_{true, true};
+  std::uint64_t frame_count_ = 0;
+  int status_ = exit_fine;
+};
+
+}  // namespace
+
+int feed(const CheckPlan& plan, check::Checker& checker, Faults faults) {
+  Feed feed(plan, faults);
+  checker.run([&feed](check::Batch& batch) { return feed.next(batch); });
+  return feed.status();
 }
 
 }  // namespace rdmascope::cli

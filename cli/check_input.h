@@ -58,7 +58,8 @@ class CheckInput {
 };
 
 // Hands the frames of all files to the checker, without calling finish(). Goes on behind a damaged file. The exit
-// status: exit_error when a file cannot be read to its end.
-int feed(const CheckPlan& plan, check::Checker& checker);
+// status: exit_error when a file cannot be read to its end. Faults of files are told, unless another reading does.
+enum class Faults : bool { told, ignored };
+int feed(const CheckPlan& plan, check::Checker& checker, Faults faults = Faults::told);
 
 }  // namespace rdmascope::cli

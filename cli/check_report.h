@@ -93,8 +93,6 @@ class Report : public check::Listener {
 
 std::unique_ptr<Report> make_report(ReportOptions options);
 
-// "infiniband.bth.psn", 5: as the field is shown, with its name where the value has one.
-std::string field_value(std::string_view field, std::uint64_t value);
 // "frame 14, from 10.77.0.1: infiniband.aeth.msn: expected 2, got 1 (fewer than the messages acknowledged)"
 std::string sentence(const check::Finding& finding, const check::Connection* connection);
 // "10.77.0.1 0x000022 <-> 10.77.0.2 0x000020"

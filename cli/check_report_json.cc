@@ -77,7 +77,7 @@ class JsonReport final : public Report {
 
   void put_end_of(const Connection& c, std::size_t side) {
     JsonOut& j = waiting_json_;
-    const check::Flow& flow = c.flow[side];
+    const check::Flow& flow = *c.flow[side];
     const check::EndFacts& facts = c.facts[side];
     const std::optional<std::uint32_t> qp = side == 0 && !c.qpn[0] ? c.ud_source_qp : c.qpn[side];
     const auto fact = [&j](std::string_view key, const auto& value) {

@@ -41,8 +41,8 @@ class TextReport final : public Report {
     std::string_view color;
     const std::string verdict = verdict_of(c, color);
     const bool both = c.paired != check::PairedBy::nothing;
-    const std::uint64_t messages = std::uint64_t{c.flow[0].message_count} + c.flow[1].message_count,
-                        completed = c.flow[0].completed + c.flow[1].completed;
+    const std::uint64_t messages = std::uint64_t{c.flow[0]->message_count} + c.flow[1]->message_count,
+                        completed = c.flow[0]->completed + c.flow[1]->completed;
     Line line{c.id, {}, color};
     line.cells.emplace_back(std::uint64_t{c.id});
     line.cells.emplace_back(ends_of(c));
@@ -54,7 +54,7 @@ class TextReport final : public Report {
     line.cells.emplace_back(messages == 0  ? "-"
                             : c.reliable() ? fmt::format("{}/{}", completed, messages)
                                            : fmt::format("{}", messages));
-    line.cells.emplace_back(std::uint64_t{c.flow[0].retransmitted + c.flow[1].retransmitted});
+    line.cells.emplace_back(std::uint64_t{c.flow[0]->retransmitted + c.flow[1]->retransmitted});
     line.cells.emplace_back(verdict);
     lines.push_back(std::move(line));
   }

@@ -21,6 +21,7 @@ void add_check_command(CLI::App& app, Run& run);
 void add_stats_command(CLI::App& app, Run& run);
 void add_rules_command(CLI::App& app, Run& run);
 void add_replay_command(CLI::App& app, Run& run);
+void add_script_from_command(CLI::App& app, Run& run);
 void add_test_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);

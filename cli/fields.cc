@@ -121,7 +121,9 @@ struct Row {
 
 // What one header gives: itself, its fields, and the names that several of them share.
 std::vector<Row> rows_of(const Header& h) {
-  std::vector<Row> rows{{std::string(h.name), "bytes", h.bytes * 8u, fmt::format("{}: the whole header", h.title), &h}};
+  std::vector<Row> rows;
+  if (!h.annotation)
+    rows.push_back({std::string(h.name), "bytes", h.bytes * 8u, fmt::format("{}: the whole header", h.title), &h});
   for (const Field& f : h.fields)
     rows.push_back({dissect::full_name(h, f), type_name(f), f.width, std::string(f.title), &h, &f});
   std::vector<Row> shared;

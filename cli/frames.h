@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,11 +77,16 @@ struct Origin {
   std::size_t file;  // index into the paths
 };
 
-// Calls each(packet, origin) for every frame until it returns false. The exit status: exit_error when a file
+struct NothingBefore {
+  void operator()(std::span<const capture::Frame>, const std::vector<capture::Interface>&) const {}
+};
+
+// Calls before(frames, interfaces) for every batch of frames, and each(packet, origin) for every frame until it returns
+// false. The exit status: exit_error when a file
 // cannot be read to its end; whole packets before the damage were handed out.
-template <class Each>
+template <class Each, class Before = NothingBefore>
 int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOptions& options, bool show_progress,
-                    Each&& each) {
+                    Each&& each, Before&& before = {}) {
   int status = exit_fine;
   FrameTimes times;
   dissect::Packet packet;
@@ -106,6 +112,7 @@ int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOp
       }
       if (*count == 0) break;
       const std::vector<capture::Interface>& interfaces = source.interfaces();
+      before(std::span<const capture::Frame>(frames).first(*count), interfaces);
       for (std::size_t i = 0; i < *count; ++i) {
         const capture::Frame& frame = frames[i];
         times.fill(packet.frame, frame,

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_stats_command(app, run);
   add_rules_command(app, run);
   add_replay_command(app, run);
+  add_script_from_command(app, run);
   add_test_command(app, run);
   add_decode_command(app, run);
   add_fields_command(app, run);

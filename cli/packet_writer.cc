@@ -121,6 +121,8 @@ class TextWriter final : public PacketWriter {
   explicit TextWriter(const WriterOptions& options)
       : options_(options), time_(options.time), arrow_(options.utf8 ? " \u2192 " : " -> ") {}
 
+  bool uses_annotations() const override { return options_.tree; }
+
   void packet(Text& out, const Packet& packet) override {
     if (options_.tree) {
       scratch_.clear();
@@ -277,6 +279,13 @@ class FieldsWriter final : public PacketWriter {
  public:
   FieldsWriter(std::vector<Column> columns, FieldStyle style, TimeForm time)
       : columns_(std::move(columns)), style_(style), time_(time) {}
+
+  bool uses_annotations() const override {
+    return std::any_of(columns_.begin(), columns_.end(), [](const Column& column) {
+      return std::any_of(column.refs.begin(), column.refs.end(),
+                         [](const dissect::FieldRef& ref) { return ref.header->annotation; });
+    });
+  }
 
   void begin(Text& out) override {
     if (!style_.header) return;

@@ -46,6 +46,8 @@ class PacketWriter {
   virtual void begin(dissect::Text&) {}
   virtual void packet(dissect::Text& out, const dissect::Packet& packet) = 0;
   virtual void end(dissect::Text&) {}
+  // Whether it shows what is known only when the connections were followed (analysis.h).
+  virtual bool uses_annotations() const { return false; }
 };
 
 // An error names the field or style that is not known.

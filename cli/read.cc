@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "capture/writer.h"
+#include "cli/analysis.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/dissect_options.h"
@@ -27,6 +28,7 @@ struct ReadOptions {
   capture::FileFormat write_format = capture::FileFormat::pcapng;
   WriterOptions writer;
   ColorWhen color = ColorWhen::automatic;
+  AnalysisWhen analysis = AnalysisWhen::automatic;
   std::uint64_t count = 0;
   bool line_buffered = false;
   bool no_names = true;
@@ -114,6 +116,14 @@ int run_read(const ReadOptions& options) {
     return fail(fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, options.filter)));
   const dissect::Filter& filter = std::get<dissect::Filter>(compiled);
 
+  // Following the connections costs a second reading, which most readings do without.
+  const bool shown = options.write_file.empty() && (*writer)->uses_annotations();
+  const bool asked = filter.uses_annotations() || (shown && !options.writer.tree);
+  if (options.analysis == AnalysisWhen::never && asked)
+    return fail("--analysis never: the filter or a column asks for a field that needs it; leave the option out");
+  const bool wanted =
+      asked || options.analysis == AnalysisWhen::always || (shown && options.analysis == AnalysisWhen::automatic);
+
   std::optional<Show> show;
   std::optional<Save> save;
   if (options.write_file.empty()) {
@@ -129,12 +139,19 @@ int run_read(const ReadOptions& options) {
     save.emplace(*std::move(file));
     stop_on_interrupt();  // the file is completed
   }
+  std::optional<Analysis> analysis;
+  if (wanted) analysis.emplace(options.files, *walk_options);
   std::uint64_t count = 0;
-  const int status =
-      for_each_packet(options.files, *walk_options, true, [&](const dissect::Packet& packet, const Origin& origin) {
+  const int status = for_each_packet(
+      options.files, *walk_options, true,
+      [&](dissect::Packet& packet, const Origin& origin) {
+        if (analysis) analysis->annotate(packet);
         if (!filter.matches(packet)) return true;
         const bool more = show ? show->packet(packet) : save->frame(origin);
         return more && ++count != options.count;
+      },
+      [&](std::span<const capture::Frame> frames, const std::vector<capture::Interface>& interfaces) {
+        if (analysis) analysis->batch(frames, interfaces);
       });
   const std::string error = show ? show->finish() : save->finish();
   return error.empty() ? status : fail(error);
@@ -174,6 +191,10 @@ void add_read_command(CLI::App& app, Run& run) {
   add_choice(*read, "-t,--time", options->writer.time, time_choices, "form",
              "time as r: since the first packet, a: local time, ad: with the date, d: since the packet before, dd: "
              "since the packet shown before, e: seconds since 1970, u: UTC, ud: with the date");
+  add_choice(
+      *read, "--analysis", options->analysis, analysis_choices, "setting",
+      "follow the connections, for rdmascope.flow, rdmascope.finding, infiniband.response_in and their like; auto: "
+      "when -Y, -e or -V asks for it. A file is then read twice");
   add_choice(*read, "--color", options->color, color_choices, "setting", "colour the lines; auto: on a terminal");
   read->add_flag("-l,--line-buffered", options->line_buffered, "write after each packet, for pipes from live captures");
   read->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");

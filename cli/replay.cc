@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "capture/writer.h"
+#include "cli/analysis.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/dissect_options.h"
@@ -303,10 +304,18 @@ int run_replay(const ReplayOptions& options) {
   Player& player = **made;
   stop_on_interrupt();
   std::uint64_t count = 0;
-  const int status =
-      for_each_packet(options.files, *walk_options, true, [&](const dissect::Packet& packet, const Origin&) {
+  std::optional<Analysis> analysis;
+  if (filter.uses_annotations()) analysis.emplace(options.files, *walk_options);
+  const int status = for_each_packet(
+      options.files, *walk_options, true,
+      [&](dissect::Packet& packet, const Origin&) {
+        if (analysis) analysis->annotate(packet);
         if (!filter.matches(packet)) return true;
+        packet.drop_annotations();  // what is sent is the packet
         return player.packet(packet) && ++count != options.count && !interrupted;
+      },
+      [&](std::span<const capture::Frame> frames, const std::vector<capture::Interface>& interfaces) {
+        if (analysis) analysis->batch(frames, interfaces);
       });
   if (player.error().empty() && !options.dry_run)
     player.listen_until(player.now_ns() + static_cast<std::int64_t>(options.listen_s * 1e9));

@@ -108,7 +108,7 @@ class Flows final : public check::Listener {
 
  private:
   void row(const Connection& c, std::size_t side) {
-    const check::Flow &requests = c.flow[side], &answers = c.flow[1 - side];  // sent by this side
+    const check::Flow &requests = *c.flow[side], &answers = *c.flow[1 - side];  // sent by this side
     const std::int64_t ns = c.last_ns > c.first_ns ? c.last_ns - c.first_ns : 0;
     const std::uint64_t payload = requests.request_bytes + answers.response_bytes;
     const bool connected = c.transport != dissect::Transport::ud;
@@ -336,7 +336,7 @@ int run_opcodes(const CheckPlan& plan, TableForm form) {
   };
   std::array<Count, 256> counts{};
   std::uint64_t all = 0, others = 0, other_bytes = 0;
-  const int status = for_each_packet(plan.files, plan.options.walk, true, [&](const dissect::Packet& p, const Origin&) {
+  const int status = for_each_packet(plan.files, plan.options.walk, true, [&](dissect::Packet& p, const Origin&) {
     if (!plan.range.holds(p.frame) || (plan.options.filter && !plan.options.filter(p))) return true;
     ++all;
     const auto bth = p.bth_layer >= 0 ? p.find<dissect::Bth>() : std::nullopt;

@@ -162,11 +162,11 @@ void add_test_command(CLI::App& app, Run& run) {
   test->add_option("--filter", options->filter, "only ids that fit, as C09-060-*")->type_name("GLOB");
   test->add_option("--repeat", options->repeat, "run everything that many times, each with the next seed")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1000000U));
+      ->check(CLI::Range(1U, 1000000U).description(""));
   test->add_option("--seed", options->seed, "for the PSNs that a script leaves open (default 1)")->type_name("N");
   test->add_option("--timeout-factor", options->timeout_factor, "give the device that many times the time to answer")
       ->type_name("X")
-      ->check(CLI::Range(0.01, 10000.0));
+      ->check(CLI::Range(0.01, 10000.0).description(""));
   add_choice(*test, "-T,--format", options->form, test_form_choices, "form",
              "text for people, tap and junit for continuous integration, json for programs");
   test->add_flag("--steps", options->steps, "text: show the steps of every test, not only of those that failed");

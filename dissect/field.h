@@ -193,6 +193,7 @@ struct Header {
   std::string_view protocol;  // for the Protocol column when this is the last layer that says so; may be empty
   std::uint16_t bytes;        // fixed part
   std::span<const Field> fields;
+  bool annotation;  // known only when the connections were followed (annotations.h)
 };
 
 template <class H>
@@ -204,7 +205,15 @@ constexpr std::string_view protocol_of() {
 }
 
 template <class H>
-inline constexpr Header header{H::name, H::title, protocol_of<H>(), H::bytes, H::fields};
+constexpr bool annotation_of() {
+  if constexpr (requires { H::annotation; })
+    return H::annotation;
+  else
+    return false;
+}
+
+template <class H>
+inline constexpr Header header{H::name, H::title, protocol_of<H>(), H::bytes, H::fields, annotation_of<H>()};
 
 // A string as a template argument: field<Bth, "psn">().
 template <std::size_t N>

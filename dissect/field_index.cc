@@ -19,7 +19,8 @@ struct Index {
 Index make_index() {
   Index index;
   for (const Header* h : all_headers()) {
-    index.by_name[std::string(h->name)].push_back({h, nullptr});
+    // An annotation has no bytes, and its name is another's: "rdmascope", "infiniband".
+    if (!h->annotation) index.by_name[std::string(h->name)].push_back({h, nullptr});
     const std::size_t dot = h->name.find('.');
     if (dot != std::string_view::npos && h->name.starts_with("infiniband."))
       index.by_name[std::string(h->name.substr(0, dot))].push_back({h, nullptr});

@@ -40,6 +40,8 @@ class Filter {
   Filter() = default;  // matches everything, as does an empty expression
   static std::variant<Filter, FilterError> compile(std::string_view text);
 
+  // Whether it asks for what is known only when the connections were followed (annotations.h).
+  bool uses_annotations() const;
   bool matches(const Packet& packet) const { return !program_ || run(*program_, packet); }
 
  private:

@@ -608,6 +608,11 @@ class Generator {
   std::map<const Node*, Tests> tests_;
 };
 
+bool asks_for_annotations(const Operand& o) {
+  return std::any_of(o.sources.begin(), o.sources.end(), [](const Source& s) { return s.header->annotation; }) ||
+         std::any_of(o.arguments.begin(), o.arguments.end(), asks_for_annotations);
+}
+
 }  // namespace
 
 NumberSet::NumberSet(std::vector<NumberRange> ranges) {
@@ -634,6 +639,8 @@ std::variant<Filter, FilterError> Filter::compile(std::string_view text) {
     if (!tree || tree->children.empty()) return out;
     const std::shared_ptr<Program> program = std::make_shared<Program>();
     program->entry = Generator(*program).make(*tree->children[0], accept, reject);
+    for (const Test& test : program->tests)
+      program->uses_annotations |= asks_for_annotations(test.left) || asks_for_annotations(test.right);
     out.program_ = program;
     return out;
   } catch (const Failure& failure) {

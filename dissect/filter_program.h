@@ -138,6 +138,7 @@ struct Program {
   std::vector<Test> tests;
   std::vector<Step> steps;
   std::int32_t entry = accept;
+  bool uses_annotations = false;
 };
 
 }  // namespace rdmascope::dissect::filter

@@ -296,6 +296,8 @@ bool run_test(const Test& t, const Packet& packet) {
 }  // namespace
 }  // namespace filter
 
+bool Filter::uses_annotations() const { return program_ && program_->uses_annotations; }
+
 bool Filter::run(const filter::Program& program, const Packet& packet) {
   std::int32_t at = program.entry;
   while (at >= 0) {

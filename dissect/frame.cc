@@ -95,7 +95,7 @@ bool frame_protocols(const Packet& p, const Layer&, unsigned n, Value& out) {
   if (n > 0) return false;
   std::size_t length = 0;
   for (const Layer& layer : p.layers()) {
-    if (layer.header == &header<Frame> || layer.header == &header<Events>) continue;
+    if (layer.header == &header<Frame> || layer.header == &header<Events> || layer.header->annotation) continue;
     if (length > 0) append(out, length, ":");
     append(out, length, layer.header->name);
   }

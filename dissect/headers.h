@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "dissect/aeth.h"
+#include "dissect/annotations.h"
 #include "dissect/atomicacketh.h"
 #include "dissect/atomiceth.h"
 #include "dissect/bth.h"
@@ -52,12 +53,12 @@ struct HeaderList {
   static constexpr const Header* all[] = {&header<H>...};
 };
 
-using Headers =
-    HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag, Ipv4, Ipv6,
-               Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh, Rwh, IbLink, Bth,
-               Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt, Ieth, Cnp, Mad, CmReq, CmMra,
-               CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload,
-               Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs, Events>;
+using Headers = HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag,
+                           Ipv4, Ipv6, Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh,
+                           Rwh, IbLink, Bth, Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt,
+                           Ieth, Cnp, Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep,
+                           CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer,
+                           Data, EthernetTrailer, EthernetFcs, Events, Analysis, Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

@@ -44,17 +44,22 @@ void put_json(Text& out, const Packet& packet, const JsonOptions& options) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const Header& h = *layer.header;
-    if (i > 0) out.put(',');
-    out.put('"');
-    out.put(h.name);
-    unsigned same = 1;
-    for (std::size_t k = 0; k < i; ++k) same += layers[k].header == &h;
-    if (same > 1) {
-      out.put('#');
-      out.dec(same);
+    const bool goes_on = h.annotation && i > 0 && layers[i - 1].header->name == h.name;  // events and analysis
+    if (goes_on) {
+      out.truncate(out.size() - 1);  // the brace
+    } else {
+      if (i > 0) out.put(',');
+      out.put('"');
+      out.put(h.name);
+      unsigned same = 1;
+      for (std::size_t k = 0; k < i; ++k) same += layers[k].header == &h;
+      if (same > 1) {
+        out.put('#');
+        out.dec(same);
+      }
+      out.put("\":{");
     }
-    out.put("\":{");
-    const std::size_t start = out.size();
+    const std::size_t start = goes_on ? 0 : out.size();
     for (const Field& f : h.fields) {
       const bool unstructured = f.kind == Field::Kind::rest && h.bytes == 0;
       if (unstructured) {

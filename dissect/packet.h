@@ -84,15 +84,20 @@ struct Value {
   Value& operator=(const Value&) = delete;
 };
 
+struct Annotations;
+
 class Packet {
  public:
   static constexpr std::size_t max_layers = 32, max_events = 8;
+  static constexpr std::size_t max_annotations = 2;  // layers beyond max_layers
 
   std::span<const std::uint8_t> bytes;
   FrameInfo frame;
+  const Annotations* annotations = nullptr;  // what other packets say about it (annotations.h)
 
   void reset(std::span<const std::uint8_t> frame_bytes) {
     bytes = frame_bytes;
+    annotations = nullptr;
     layer_count_ = event_count_ = 0;
     icrc_.status = vcrc_.status = CrcStatus::absent;
     icrc_.pending = vcrc_.pending = false;
@@ -119,9 +124,15 @@ class Packet {
 
   // False when the packet is full; the walker then stops with a too_deep event.
   bool add(const Header& header, std::uint32_t at, std::uint32_t length) {
-    if (layer_count_ == max_layers) return false;
+    if (layer_count_ >= max_layers) return false;
     layers_[layer_count_++] = {&header, at, length};
     return true;
+  }
+  // Room for these is kept: a packet that is full can be annotated, too.
+  void add_annotation(const Header& header) { layers_[layer_count_++] = {&header, 0, 0}; }
+  void drop_annotations() {
+    while (layer_count_ > 0 && layers_[layer_count_ - 1].header->annotation) --layer_count_;
+    annotations = nullptr;
   }
   // The last layer takes `more` bytes in (options).
   void extend_last(std::uint32_t more) { layers_[layer_count_ - 1].bytes += more; }
@@ -140,7 +151,7 @@ class Packet {
   std::uint32_t payload_bytes = 0, pad_bytes = 0;
 
  private:
-  std::array<Layer, max_layers> layers_;
+  std::array<Layer, max_layers + max_annotations> layers_;
   std::array<Event, max_events> events_;
   std::size_t layer_count_ = 0, event_count_ = 0;
   mutable Crc icrc_, vcrc_;

@@ -58,6 +58,27 @@ void put_field(Text& out, const Packet& packet, const Layer& layer, const Field&
   }
 }
 
+// Rows of one finding stand on one line: "[violation Q-02, title: what is wrong]".
+bool is_about_finding(const Layer& layer, const Field& f) {
+  return layer.header == &header<Analysis> && f.name.starts_with("finding");
+}
+void put_notes(Text& out, const Packet& packet) {
+  for (const Note& note : packet.annotations->notes) {
+    out.spaces(4);
+    out.put('[');
+    out.put(name_of(note_kinds, note.kind));
+    out.put(' ');
+    out.put(note.rule);
+    out.put(", ");
+    out.put(note.title);
+    if (note.text != note.title) {
+      out.put(": ");
+      out.printable(note.text);
+    }
+    out.put("]\n");
+  }
+}
+
 // "Base Transport Header: RC RDMA Read Request, QP 0x000011, PSN 5 (12 bytes at 42)"
 void put_heading(Text& out, const Packet& packet, const Layer& layer, std::string_view time) {
   if (layer.header == &header<Frame>) {
@@ -104,7 +125,9 @@ void put_tree(Text& out, const Packet& packet, std::string_view time) {
       }
       continue;
     }
-    for (const Field& f : layer.header->fields) put_field(out, packet, layer, f);
+    for (const Field& f : layer.header->fields)
+      if (!is_about_finding(layer, f)) put_field(out, packet, layer, f);
+    if (layer.header == &header<Analysis>) put_notes(out, packet);
   }
 }
 

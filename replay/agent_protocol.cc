@@ -34,7 +34,9 @@ constexpr std::pair<std::string_view, Work> works[] = {{"send", Work::send},
                                                        {"write_with_immediate", Work::write_with_immediate},
                                                        {"read", Work::read},
                                                        {"compare_swap", Work::compare_swap},
-                                                       {"fetch_add", Work::fetch_add}};
+                                                       {"fetch_add", Work::fetch_add},
+                                                       {"flush", Work::flush},
+                                                       {"atomic_write", Work::atomic_write}};
 
 constexpr std::pair<std::string_view, Do> actions[] = {{"hello", Do::hello},
                                                        {"info", Do::info},

@@ -61,6 +61,9 @@ ibv_wr_opcode opcode_of(Work work) {
       return IBV_WR_ATOMIC_CMP_AND_SWP;
     case Work::fetch_add:
       return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case Work::flush:
+    case Work::atomic_write:
+      break;  // post_send() has refused them
   }
   return IBV_WR_SEND;
 }
@@ -338,6 +341,8 @@ Result<void> VerbsDut::post_send(const Channel& channel, const WorkRequest& requ
   const bool ud = (*open)->options.service == Service::ud;
   if (ud && request.work != Work::send && request.work != Work::send_with_immediate)
     return Error{"a UD queue pair can only send"};
+  if (request.work == Work::flush || request.work == Work::atomic_write)
+    return Error{"the device cannot post FLUSH and ATOMIC WRITE through the verbs interface used here"};
 
   ibv_sge piece = element(*(*open)->local, *part);
   ibv_send_wr work{};

@@ -60,12 +60,14 @@ STAGES = [
     ("clean", command(sys.executable, "tests/check/clean.py", TOOL)),
     ("count", command(sys.executable, "tests/check/count.py", "--check", TOOL)),
     ("imperfect", command(sys.executable, "tests/check/imperfect.py", TOOL)),
+    ("annotations", command(sys.executable, "tests/check/annotations.py", TOOL)),
     ("pairing", command(sys.executable, "tests/check/pairing.py", TOOL)),
     ("mutants", command(sys.executable, "tests/check/mutate.py", TOOL)),
     ("peers", command(sys.executable, "tests/peers/peers.py", TOOL)),
     # Debian's Python: python3-scapy installs there.
     ("scapy", command("/usr/bin/python3", "tests/peers/scapy_icrc.py", TOOL)),
     ("vm", command(sys.executable, "tests/vm/run.py", TOOL)),
+    ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),
 ]

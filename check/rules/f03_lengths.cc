@@ -60,6 +60,25 @@ void packet(const Context& c, Findings& out) {
   }
 }
 
+// UDP lengths that leave no room for a BTH; and lengths that do not agree in packets that end before it.
+void frame(const Packet& p, Findings& out) {
+  if (p.events().empty() || is_damaged(p)) return;
+  const auto report = [&](std::string_view field, std::uint64_t expected, std::uint64_t actual) {
+    out.mismatch_in(f03_lengths.info, p, field, expected, actual);
+  };
+  if (const Layer* udp = roce_udp(p)) {
+    const std::optional<std::uint32_t> room = ip_room(p, *udp);
+    const std::uint32_t length = u16(p.data(*udp) + 4);
+    if (bad_length_of(p, header<Ipv4>) || bad_length_of(p, header<Ipv6>)) return;  // then who knows what is right
+    if (room && *room >= Udp::bytes && length != *room) report("udp.length", *room, length);
+  } else if (lacks_bth(p)) {
+    if (const Event* e = bad_length_of(p, header<Lrh>))  // the event counts bytes
+      report("infiniband.lrh.pktlen", e->expected / 4, e->actual / 4);
+    else if (const Event* g = bad_length_of(p, header<Grh>))
+      report("infiniband.grh.paylen", g->expected, g->actual);
+  }
+}
+
 }  // namespace
 
 const Rule f03_lengths{{.id = "F-03",
@@ -75,6 +94,8 @@ PayLen), a middlebox that added bytes, a capture tool that writes a wrong origin
 
 Look next at: all lengths of the packet in one view, and the captured and original length of the frame.)"},
                        on_any,
-                       packet};
+                       packet,
+                       nullptr,
+                       frame};
 
 }  // namespace rdmascope::check

@@ -5,16 +5,27 @@
 namespace rdmascope::check {
 namespace {
 
+template <class Report>
+void judge(const dissect::View<dissect::Lrh>& lrh, const Report& report) {
+  if (const auto version = lrh.get<"lver">(); version != 0) report("infiniband.lrh.lver", version);
+  if (const auto bits = lrh.get<"reserved2">(); bits != 0) report("infiniband.lrh.reserved2", bits);
+  if (const auto bits = lrh.get<"reserved5">(); bits != 0) report("infiniband.lrh.reserved5", bits);
+}
+
 void packet(const Context& c, Findings& out) {
-  const dissect::Layer* layer = lrh_of(c.packet);
-  if (!layer) return;
-  const dissect::View<dissect::Lrh> lrh(c.packet.data(*layer));
-  if (const auto version = lrh.get<"lver">(); version != 0)
-    out.mismatch(f04_lrh_reserved.info, c, "infiniband.lrh.lver", 0, version);
-  if (const auto bits = lrh.get<"reserved2">(); bits != 0)
-    out.mismatch(f04_lrh_reserved.info, c, "infiniband.lrh.reserved2", 0, bits);
-  if (const auto bits = lrh.get<"reserved5">(); bits != 0)
-    out.mismatch(f04_lrh_reserved.info, c, "infiniband.lrh.reserved5", 0, bits);
+  if (const dissect::Layer* layer = lrh_of(c.packet))
+    judge(dissect::View<dissect::Lrh>(c.packet.data(*layer)), [&](std::string_view field, std::uint64_t actual) {
+      out.mismatch(f04_lrh_reserved.info, c, field, 0, actual);
+    });
+}
+
+// Raw packets have the header, too. One that tells the right length is no accident.
+void frame(const dissect::Packet& p, Findings& out) {
+  const auto lrh = p.find<dissect::Lrh>();
+  if (!lrh || bad_length_of(p, dissect::header<dissect::Lrh>) || is_damaged(p)) return;
+  judge(*lrh, [&](std::string_view field, std::uint64_t actual) {
+    out.mismatch_in(f04_lrh_reserved.info, p, field, 0, actual);
+  });
 }
 
 }  // namespace
@@ -31,6 +42,8 @@ with shifted bit fields.
 Look next at: whether the other LRH fields make sense (LNH 2 or 3, PktLen equal to the length). If they do not,
 the capture does not start with an LRH.)"},
                             on_good,
-                            packet};
+                            packet,
+                            nullptr,
+                            frame};
 
 }  // namespace rdmascope::check

@@ -13,6 +13,16 @@ void packet(const Context& c, Findings& out) {
     out.mismatch(f05_grh.info, c, "infiniband.grh.ipver", 6, version);
 }
 
+// Another next header: no BTH was looked for.
+void frame(const dissect::Packet& p, Findings& out) {
+  const auto grh = p.find<dissect::Grh>();
+  if (!grh || bad_length_of(p, dissect::header<dissect::Lrh>) || is_damaged(p)) return;
+  if (const auto version = grh->get<"ipver">(); version != 6)
+    out.mismatch_in(f05_grh.info, p, "infiniband.grh.ipver", 6, version);
+  if (const auto next = grh->get<"nxthdr">(); next != dissect::nxthdr_iba)
+    out.mismatch_in(f05_grh.info, p, "infiniband.grh.nxthdr", dissect::nxthdr_iba, next);
+}
+
 }  // namespace
 
 const Rule f05_grh{{.id = "F-05",
@@ -28,6 +38,8 @@ in the wrong byte order.
 
 Look next at: which RoCE version both ends are set to (GID type), and what made the packet.)"},
                    on_good,
-                   packet};
+                   packet,
+                   nullptr,
+                   frame};
 
 }  // namespace rdmascope::check

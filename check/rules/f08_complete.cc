@@ -27,6 +27,16 @@ std::string_view first_field(const Header& h) {
   return {};
 }
 
+// Otherwise F-03 tells.
+bool lengths_of_envelope_agree(const Packet& p) {
+  for (const Event& e : p.events())
+    if (e.problem == Problem::bad_length) return false;
+  const Layer* const udp = roce_udp(p);
+  if (!udp) return true;
+  const View<Udp> view(p.data(*udp));
+  return ip_room(p, *udp) == view.get<"length">();
+}
+
 void packet(const Context& c, Findings& out) {
   if (c.packet.events().empty() || c.opcode.transport == Transport::rd) return;
   for (const Event& e : c.packet.events()) {
@@ -49,6 +59,34 @@ void packet(const Context& c, Findings& out) {
   }
 }
 
+// Not even the BTH: the length around it leaves no room. An empty datagram is more likely somebody who tries whether
+// the port is open.
+void frame(const Packet& p, Findings& out) {
+  const Event* const e = lacks_bth(p);
+  if (!e || !lengths_of_envelope_agree(p) || is_damaged(p)) return;
+  constexpr std::uint32_t least = Bth::bytes + Icrc::bytes;
+  Finding f{&f08_complete.info, Class::violation, p.frame.number, p.frame.time_ns};
+  if (const Layer* udp = roce_udp(p)) {
+    if (e->actual == 0) f.kind = Class::anomaly;
+    f.field = "udp.length";
+    f.expected = Udp::bytes + least;
+    f.actual = View<Udp>(p.data(*udp)).get<"length">();
+  } else if (p.find(header<Udp>)) {
+    return;
+  } else if (const auto grh = p.find<Grh>()) {
+    f.field = "infiniband.grh.paylen";
+    f.expected = least;
+    f.actual = grh->get<"paylen">();
+  } else if (const auto lrh = p.find<Lrh>()) {
+    f.field = "infiniband.lrh.pktlen";
+    f.expected = (Lrh::bytes + least) / 4;
+    f.actual = lrh->get<"pktlen">();
+  }
+  f.text = f.kind == Class::anomaly ? "an empty datagram: a probe of the port, or a sender without a packet"
+                                    : "or more; the packet ends in its " + std::string(Bth::title);
+  out.add(nullptr, std::move(f));
+}
+
 }  // namespace
 
 const Rule f08_complete{{.id = "F-08",
@@ -64,6 +102,8 @@ a length field that is too small, a wrong opcode.
 Look next at: the lengths of the packet, and what stands where the missing header should be. A frame cut by the
 snap length of the capture is never reported here.)"},
                         on_good,
-                        packet};
+                        packet,
+                        nullptr,
+                        frame};
 
 }  // namespace rdmascope::check

@@ -8,7 +8,7 @@ namespace {
 
 void end(Connection& c, Findings& out) {
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const Flow& flow = c.flow[side];
+    const Flow& flow = *c.flow[side];
     if (!c.reliable()) {
       if (flow.gap_packets > 0)
         out.say_of(h_loss.info, c, side, 0, c.last_ns,

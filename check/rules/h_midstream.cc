@@ -8,7 +8,7 @@ namespace {
 
 void end(Connection& c, Findings& out) {
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const Flow& flow = c.flow[side];
+    const Flow& flow = *c.flow[side];
     if (!flow.started || c.facts[side].start_psn) continue;
     const bool counted = c.reliable() && flow.msn_low_known && flow.msn_low > 0 && psn_diff(flow.msn_low, 0) > 0;
     if (!counted && !flow.began_inside) continue;

@@ -9,7 +9,7 @@ namespace {
 void end(Connection& c, Findings& out) {
   if (!c.reliable()) return;
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const Flow& flow = c.flow[side];
+    const Flow& flow = *c.flow[side];
     if (flow.missed_packets > 0)
       out.say_of(h_missed.info, c, side, flow.trouble->first_missed_frame, c.last_ns,
                  fmt::format("{} acknowledged that {} not in the capture, the first before frame {}",

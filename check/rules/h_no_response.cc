@@ -10,7 +10,7 @@ namespace {
 void end(Connection& c, Findings& out) {
   if (!c.reliable()) return;
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const Flow& flow = c.flow[side];
+    const Flow& flow = *c.flow[side];
     if (flow.request_packets > 0 && flow.response_packets == 0) {
       Finding f{&h_no_response.info, h_no_response.info.kind, 0, c.last_ns};
       f.side = side;

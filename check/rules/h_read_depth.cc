@@ -9,7 +9,7 @@ namespace {
 void end(Connection& c, Findings& out) {
   for (std::uint8_t side = 0; side < 2; ++side) {
     const std::optional<std::uint32_t> depth = read_depth(c, side);
-    const std::uint32_t most = c.flow[side].most_outstanding;
+    const std::uint32_t most = c.flow[side]->most_outstanding;
     if (!c.reliable() || !depth || *depth == 0 || most < *depth) continue;
     out.say_of(h_read_depth.info, c, side, 0, c.last_ns,
                fmt::format("up to {} outstanding, agreed on when connecting: {}", count(most, "READ or atomic request"),

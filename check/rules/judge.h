@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,7 +53,7 @@ inline bool lengths_agree(const dissect::Packet& p) {
   return true;
 }
 
-// Class RD: on some devices these opcodes are DC packets, whose layout is not public. ib-wire.md 3.1.
+// Class RD: on some devices these opcodes are DC packets, whose layout is not public.
 inline bool layout_known(const dissect::Opcode& opcode) {
   return opcode.defined && opcode.transport != dissect::Transport::rd;
 }
@@ -70,6 +71,59 @@ inline void wrong(Findings& out, const RuleInfo& rule, const Context& c, std::st
   f.actual = actual;
   f.text = std::move(text);
   out.add(&c.connection, std::move(f));
+}
+
+// Two headers contradict each other on this one's length.
+inline const dissect::Event* bad_length_of(const dissect::Packet& p, const dissect::Header& header) {
+  for (const dissect::Event& e : p.events())
+    if (e.problem == dissect::Problem::bad_length && e.where == &header) return &e;
+  return nullptr;
+}
+
+// --- Frames in which no BTH was reached ---
+
+// The UDP header of a datagram that is meant as RoCEv2; nullptr: none. A sender with a port below 1024 is a server that
+// answers somebody whose own port happens to be 4791.
+inline const dissect::Layer* roce_udp(const dissect::Packet& p) {
+  const dissect::Layer* udp = nullptr;
+  for (const dissect::Layer& layer : p.layers())
+    if (is<dissect::Udp>(&layer)) udp = &layer;
+  if (!udp) return nullptr;
+  const dissect::View<dissect::Udp> view(p.data(*udp));
+  return view.get<"dstport">() == dissect::port_roce_v2 && view.get<"srcport">() >= 1024 ? udp : nullptr;
+}
+
+// A BTH was due, and the packet ends before or in it.
+inline const dissect::Event* lacks_bth(const dissect::Packet& p) {
+  for (const dissect::Event& e : p.events())
+    if (e.problem == dissect::Problem::truncated && e.where == &dissect::header<dissect::Bth>) return &e;
+  return nullptr;
+}
+
+// The bytes that the IP header before this UDP header has for it; nullopt: it does not say.
+inline std::optional<std::uint32_t> ip_room(const dissect::Packet& p, const dissect::Layer& udp) {
+  for (const dissect::Layer* layer = &udp; layer-- != p.layers().data();) {
+    const std::uint8_t* b = p.data(*layer);
+    std::uint32_t end = layer->at;
+    if (is<dissect::Ipv4>(layer))
+      end += static_cast<std::uint32_t>(b[2] << 8 | b[3]);
+    else if (is<dissect::Ipv6>(layer))
+      end += dissect::Ipv6::bytes + static_cast<std::uint32_t>(b[4] << 8 | b[5]);
+    else
+      continue;
+    if (end > udp.at) return end - udp.at;
+    break;
+  }
+  return std::nullopt;
+}
+
+// The CRC of the link says so. No ICRC is there to tell.
+inline bool is_damaged(const dissect::Packet& p) {
+  if (p.vcrc().status == dissect::CrcStatus::bad) return true;
+  const dissect::Layer* fcs = p.find(dissect::header<dissect::EthernetFcs>);
+  dissect::Value status;
+  return fcs && dissect::ethernet_fcs_status(p, *fcs, 0, status) &&
+         status.number == static_cast<std::uint64_t>(dissect::CrcStatus::bad);
 }
 
 }  // namespace rdmascope::check

@@ -18,7 +18,7 @@ void packet(const Context& c, Findings& out) {
 void end(Connection& c, Findings& out) {
   if (!c.reliable()) return;
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const Flow& flow = c.flow[side];
+    const Flow& flow = *c.flow[side];
     if (!flow.started || flow.response_packets == 0 || flow.last_asked || !flow.next_known) continue;
     if (flow.has_acked && psn_diff(psn_add(flow.acked_psn, 1), flow.next_psn) >= 0) continue;
     out.say_of(q15_ack_request.info, c, side, flow.last_request_frame, flow.last_request_ns,

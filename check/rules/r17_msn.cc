@@ -1,5 +1,5 @@
 // the MSN counts completed messages: never fewer than the acknowledged ones, never more than were received, and
-// it does not go back. ib-wire.md 4.5.
+// it does not go back.
 #include "check/rules/flow_text.h"
 
 #include "check/rules/all.h"

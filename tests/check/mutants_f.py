@@ -49,12 +49,23 @@ def with_bytes(extra):
     return lambda b: b + extra
 
 
+def ends_in_bth(frame, count):
+    """So many bytes of BTH, and an ICRC."""
+    return {"frame": frame, "bytes": lambda b: b[:count]}
+
+
 MUTANTS = [
     field("F-01", ONE_QP, 10, "infiniband.invariant.crc", 0x12345678, finding_class="anomaly"),
     field("F-02", NATIVE, 2, "infiniband.variant.crc", 0x1234),
     field("F-02", NATIVE, 3, "infiniband.variant.crc", 0x8882, 0x8883),
 
     field("F-03", ONE_QP, 10, "udp.length", 32, 28),
+    # These leave no BTH: the frame belongs to no connection.
+    field("F-03", ONE_QP, 10, "udp.length", 7, 28),
+    field("F-03", ONE_QP, 10, "udp.length", 15, 28),
+    m("F-03", NATIVE, [{"frame": 3, "field": "infiniband.grh.paylen", "value": 84}, {**ends_in_bth(3, 4), "keep_lengths": True},
+                       {"frame": 3, "field": "infiniband.lrh.pktlen", "value": 14}],
+      [fire(3, "infiniband.grh.paylen", 84, 8, "violation")]),
     field("F-03", NATIVE, 2, "infiniband.lrh.pktlen", 8, 7),
     field("F-03", NATIVE, 3, "infiniband.grh.paylen", 80, 84),
     field("F-03", ROCE, 4, "infiniband.grh.paylen", 44, 40),
@@ -64,6 +75,8 @@ MUTANTS = [
     field("F-04", NATIVE, 3, "infiniband.lrh.reserved5", 16, 0),
 
     field("F-05", NATIVE, 3, "infiniband.grh.ipver", 4, 6),
+    field("F-05", NATIVE, 3, "infiniband.grh.nxthdr", 0x3a, 0x1b),
+    field("F-05", ROCE, 4, "infiniband.grh.nxthdr", 0x11, 0x1b),
     field("F-05", ROCE, 4, "infiniband.grh.ipver", 7, 6),
 
     field("F-06", ONE_QP, 9, "infiniband.bth.tver", 1, 0),
@@ -76,6 +89,9 @@ MUTANTS = [
     shape("F-08", PADDED, 1, lambda b: b[:12 + 8], "infiniband.reth.va", 16, 8),
     shape("F-08", ONE_QP, 10, without(4), "infiniband.aeth.syndrome", 4, 0),
     field("F-08", SHORT, 1, "infiniband.bth.padcnt", 3),
+    m("F-08", ONE_QP, [ends_in_bth(10, 4)], [fire(10, "udp.length", 16, 24, "violation")]),
+    m("F-08", ROCE, [ends_in_bth(4, 7)], [fire(4, "infiniband.grh.paylen", 11, 16, "violation")]),
+    m("F-08", NATIVE, [ends_in_bth(2, 4)], [fire(2, "infiniband.lrh.pktlen", 4, 6, "violation")]),
 
     shape("F-09", SHORT, 6, without(1), "infiniband.bth.padcnt", 0, 3,
           also={"F-11": "a byte of payload now stands where pad should be"}),

@@ -53,6 +53,19 @@ expect check-full-disk-exits-2 test $? -eq 2
 "$tool" check "$broken" | head -n 1 >/dev/null
 expect check-closed-pipe-is-quiet test "${PIPESTATUS[0]}" -eq 1
 
+# More connections than are kept: a SEND to another queue pair in each of 200,010 packets.
+python3 - "$work/crowd.pcap" <<'PYTHON'
+import struct, sys
+ip = bytes.fromhex("4500003400004000401126b70a0000010a000002")
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    for n in range(200_010):
+        bth = struct.pack(">BBHII", 0x04, 0, 0xffff, 0x100 + n, 1)
+        frame = bytes(12) + b"\x08\x00" + ip + struct.pack(">HHHH", 0xc000, 4791, 32, 0) + bth + bytes(8)
+        out.write(struct.pack("<IIII", n, 0, len(frame), len(frame) + 4) + frame)  # cut before the ICRC
+PYTHON
+check check-says-what-is-beyond-the-limit 0 '^Not judged: .*10 packets of connections beyond the limit' "$tool" check --workers 1 "$work/crowd.pcap"
+
 # JSON and JUnit.
 for capture in $clean "$broken" samples/loss-read.pcap.zst samples/corrupt-write.pcap.zst samples/rc-read-v6.pcap.zst; do
   name=$(basename "$capture")

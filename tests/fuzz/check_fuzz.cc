@@ -1,11 +1,12 @@
 // Any sequence of frames through the tracker, the follower and every rule, with one and with two workers: no crash, and
-// the same findings. Input: frames, each a length byte, a step of time in microseconds, then so many bytes. A length of
-// 0xff repeats an earlier frame with one byte changed, so that connections grow out of few bytes.
+// the same findings and annotations. Input: frames, each a length byte, a step of time in microseconds, then so many
+// bytes. A length of 0xff repeats an earlier frame with one byte changed, so that connections grow out of few bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "check/annotate.h"
 #include "check/checker.h"
 
 namespace {
@@ -15,12 +16,17 @@ using namespace rdmascope;
 class Listener final : public check::Listener {
  public:
   std::string seen;
-  void finding(const check::Finding& f, const check::Connection*) override {
+  check::Annotator annotator{check::Annotator::Readings::two};
+  void packet(const check::PacketFacts& f) override { annotator.packet(f); }
+  void ended(const check::Connection& c) override { annotator.ended(c); }
+  void finding(const check::Finding& f, const check::Connection* c) override {
+    annotator.finding(f, c);
     seen += f.rule->id;
     seen += ' ';
     seen += std::to_string(f.frame) + ' ' + std::to_string(f.connection) + ' ' + f.text + '\n';
   }
   void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
+    annotator.message(c, side, m);
     seen += std::to_string(c.id) + '/' + std::to_string(side) + '/' + std::to_string(m.index) + ' ';
   }
 };
@@ -29,12 +35,26 @@ std::string run(const std::vector<check::Frame>& frames, unsigned workers) {
   Listener listener;
   check::CheckOptions options;
   options.workers = workers;
-  options.messages = true;
+  options.messages = options.packets = true;
   options.most_connections = 64;
   check::Checker checker(options, listener);
   const std::span<const check::Frame> all(frames);
-  for (std::size_t at = 0; at < all.size(); at += 16) checker.batch(all.subspan(at, std::min<std::size_t>(16, all.size() - at)));
+  std::size_t at = 0;
+  checker.run([&](check::Batch& batch) {
+    const std::span<const check::Frame> next = all.subspan(at, std::min<std::size_t>(16, all.size() - at));
+    batch.frames.assign(next.begin(), next.end());
+    at += next.size();
+    return !next.empty();
+  });
   checker.finish();
+  listener.annotator.settle();
+  for (const check::Frame& frame : frames) {
+    const dissect::Annotations a = listener.annotator.of(frame.info.number);
+    if (a.request_in >= frame.info.number || (a.response_in != 0 && a.response_in <= frame.info.number)) std::abort();
+    for (std::uint64_t n : {std::uint64_t{a.flow}, std::uint64_t{a.message}, a.request_in, a.response_in,
+                            a.retransmission_of, std::uint64_t{a.retransmission}, std::uint64_t{a.notes.size()}})
+      listener.seen += std::to_string(n) + ' ';
+  }
   return listener.seen;
 }
 
@@ -50,7 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (length == 0xff) {
       if (!bytes.empty()) {
         std::vector<std::uint8_t> copy = bytes[data[at + 2] % bytes.size()];
-        if (!copy.empty()) copy[(data[at + 3] >> 2) % copy.size()] ^= static_cast<std::uint8_t>(1 << (data[at + 3] & 3));
+        if (!copy.empty())
+          copy[(data[at + 3] >> 2) % copy.size()] ^= static_cast<std::uint8_t>(1 << (data[at + 3] & 3));
         bytes.push_back(std::move(copy));
         times.push_back(now);
       }
