@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,10 @@ using dissect::CrcStatus;
 using dissect::Packet;
 using dissect::Transport;
 
+// A wait is mostly shorter than being put to sleep and woken: 67 us in a virtual machine. Trying that often takes as
+// long.
+constexpr int tries_before_sleep = 500;
+
 // A frame on its way through the stages.
 struct Item {
   Packet packet;
@@ -29,7 +34,7 @@ struct Item {
 struct Desk {
   Batch batch;
   std::vector<Item> items;
-  bool walked = false;
+  std::uint64_t number = 0;  // of the batch
 };
 
 struct FoundMessage {
@@ -70,11 +75,7 @@ dissect::View<dissect::Bth> bth_of(const Packet& p) {
 class Checker::Impl {
  public:
   Impl(CheckOptions options, Listener& listener)
-      : options_(std::move(options)),
-        listener_(listener),
-        tracker_(options_.most_connections),
-        // Spare ones let a worker go on while others still read or judge.
-        desks_(options_.workers > 1 ? 2 * options_.workers : 1) {
+      : options_(std::move(options)), listener_(listener), tracker_(options_.most_connections) {
     for (const UserPair& pair : options_.pairs) tracker_.pair(pair);
     for (const Rule* rule :
          options_.rules.empty() ? std::vector<const Rule*>(all_rules().begin(), all_rules().end()) : options_.rules) {
@@ -112,41 +113,56 @@ class Checker::Impl {
     listener_.ended(c);
   }
 
-  // Judges when a batch is ready, else reads and walks another one.
+  // Who walked a batch also judges it: its packets are in the cache of that core. While others judge, a worker reads
+  // and walks a second batch, so nobody sleeps as long as the work is even.
   void work(const std::function<bool(Batch&)>& read) {
+    std::array<Desk, 2> desks;
+    std::size_t oldest = 0, walked = 0;
     std::unique_lock lock(mutex_);
-    while (!at_end_of_input_ || batches_judged_ < batches_read_) {
-      Desk& oldest = desks_[batches_judged_ % desks_.size()];
-      Desk& next = desks_[batches_read_ % desks_.size()];
-      if (oldest.walked && !judging_) {
-        judging_ = true;
+    while (walked > 0 || !at_end_of_input_) {
+      if (walked > 0 && desks[oldest].number == batches_judged_) {
         lock.unlock();
-        judge(oldest);
+        judge(desks[oldest]);
         lock.lock();
-        judging_ = oldest.walked = false;
         ++batches_judged_;
-      } else if (!reading_ && !at_end_of_input_ && batches_read_ - batches_judged_ < desks_.size()) {
+        oldest ^= 1;
+        --walked;
+      } else if (walked < desks.size() && !reading_ && !at_end_of_input_) {
+        Desk& desk = desks[oldest ^ walked];
         reading_ = true;
         lock.unlock();
-        const bool more = read(next.batch);
+        const bool more = read(desk.batch);
         lock.lock();
         reading_ = false;
         if (more) {
-          ++batches_read_;
-          changed_.notify_all();
+          desk.number = batches_read_++;
+          tell_change();
           lock.unlock();
-          walk(next);
+          walk(desk);
           lock.lock();
-          next.walked = true;
+          ++walked;
         } else {
           at_end_of_input_ = true;
         }
       } else {
-        changed_.wait(lock);
+        wait_for_change(lock);
         continue;
       }
-      changed_.notify_all();
+      tell_change();
     }
+  }
+
+  void tell_change() {
+    ++changes_;
+    changed_.notify_all();
+  }
+
+  void wait_for_change(std::unique_lock<std::mutex>& lock) {
+    const std::uint32_t seen = changes_;
+    lock.unlock();
+    for (int i = 0; i < tries_before_sleep && changes_ == seen; ++i) std::this_thread::yield();
+    lock.lock();
+    changed_.wait(lock, [&] { return changes_ != seen; });
   }
 
   // Bytes to layers and CRCs: all that needs no other packet.
@@ -285,11 +301,11 @@ class Checker::Impl {
   Collector messages_;
   Connection nobody_;  // packets that no connection takes
 
-  std::mutex mutex_;  // what follows, but not what lies on a desk
+  std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::vector<Desk> desks_;  // batch n lies on desk n modulo their number
   std::uint64_t batches_read_ = 0, batches_judged_ = 0;
-  bool reading_ = false, judging_ = false, at_end_of_input_ = false;
+  std::atomic<std::uint32_t> changes_ = 0;  // also read without the lock
+  bool reading_ = false, at_end_of_input_ = false;
 };
 
 Checker::Checker(CheckOptions options, Listener& listener)

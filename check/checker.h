@@ -1,6 +1,6 @@
-// The engine: batches of frames to verdicts. A batch is read, its frames walked and their CRCs computed, then its packets
-// find their connections and are judged. Any number of batches are walked at once, but one is read at a time and one
-// judged, in the order of the capture. So the result is the same for any number of workers.
+// The engine: batches of frames to verdicts. A batch is read, its frames walked and their CRCs computed, then its
+// packets find their connections and are judged. Any number of batches are walked at once, but one is read at a time
+// and one judged, in the order of the capture. So the result is the same for any number of workers.
 #pragma once
 
 #include <cstdint>
