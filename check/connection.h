@@ -306,8 +306,8 @@ struct Connection {
   std::optional<std::uint32_t> ud_source_qp;        // UD: its senders name themselves
   std::optional<std::uint32_t> ud_psn, ud_q_key;    // UD: of the last packet
   std::uint32_t pmtu = 0;                           // bytes; 0: unknown
-  bool pmtu_from_cm = false;
-  std::uint8_t pmtu_messages = 0;  // whose First packet agrees with it, where CM does not tell it
+  bool pmtu_told = false;                           // by CM or by the user
+  std::uint8_t pmtu_messages = 0;                   // whose First packet agrees with it, where CM does not tell it
   std::optional<std::uint16_t> p_key;
   std::array<Membership, 2> member{};       // of each side
   std::array<std::uint8_t, 2> reserved6{};  // BTH bits seen set, from each side

@@ -194,7 +194,7 @@ void Follower::remove_from_gap(Gap& gap, std::uint32_t psn, std::uint32_t count)
 // sender cannot exceed its path MTU unnoticed, but the value may stem from a packet that was wrong itself, or from an
 // earlier life of the queue pair.
 void Follower::learn_pmtu(std::uint32_t bytes) {
-  if (connection_.pmtu_from_cm || !is_legal_pmtu(bytes)) return;
+  if (connection_.pmtu_told || !is_legal_pmtu(bytes)) return;
   constexpr std::uint8_t enough = 3;
   if (bytes == connection_.pmtu) {
     connection_.pmtu_messages = static_cast<std::uint8_t>(std::min(connection_.pmtu_messages + 1, 255));

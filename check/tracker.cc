@@ -48,7 +48,20 @@ Address lid(std::uint64_t value) {
   return a;
 }
 
-// The addresses of the layer that carries BTH: IP, GRH or LRH.
+dissect::Transport transport_of_service(std::uint64_t service, std::uint64_t extended) {
+  return service == 1 ? Transport::uc : service == 3 && extended == 1 ? Transport::xrc : Transport::rc;
+}
+
+std::size_t sent_key(const Address& source, const Address& destination, std::uint32_t psn) {
+  return absl::Hash<std::tuple<Address, Address, std::uint32_t>>{}({source, destination, psn});
+}
+
+bool less(const Address& a, const Address& b) {
+  return a.kind != b.kind ? a.kind < b.kind : std::memcmp(a.bytes.data(), b.bytes.data(), 16) < 0;
+}
+
+}  // namespace
+
 bool endpoints(const Packet& p, Address& source, Address& destination) {
   for (int i = p.bth_layer - 1; i >= 0; --i) {
     const Layer& layer = p.layers()[static_cast<std::size_t>(i)];
@@ -73,20 +86,6 @@ bool endpoints(const Packet& p, Address& source, Address& destination) {
   }
   return false;
 }
-
-dissect::Transport transport_of_service(std::uint64_t service, std::uint64_t extended) {
-  return service == 1 ? Transport::uc : service == 3 && extended == 1 ? Transport::xrc : Transport::rc;
-}
-
-std::size_t sent_key(const Address& source, const Address& destination, std::uint32_t psn) {
-  return absl::Hash<std::tuple<Address, Address, std::uint32_t>>{}({source, destination, psn});
-}
-
-bool less(const Address& a, const Address& b) {
-  return a.kind != b.kind ? a.kind < b.kind : std::memcmp(a.bytes.data(), b.bytes.data(), 16) < 0;
-}
-
-}  // namespace
 
 Tracker::Hosts Tracker::hosts(const Address& a, const Address& b) { return less(a, b) ? Hosts{a, b} : Hosts{b, a}; }
 
@@ -121,14 +120,22 @@ Tracker::Stream* Tracker::make(const Key& key, const Packet& packet, Transport t
     ++refused_;
     return nullptr;
   }
-  Stream& stream = add_stream(key, add_connection(key, packet, transport), 0);
+  const UserPair* const told = user_pairs_.empty() ? nullptr : user_pair(key);
+  if (told && told->transport) transport = *told->transport;
+  Connection& connection = add_connection(key, packet, transport);
+  if (told) {
+    connection.p_key = told->p_key;
+    connection.pmtu = told->pmtu;
+    connection.pmtu_told = told->pmtu != 0;
+  }
+  Stream& stream = add_stream(key, connection, 0);
   if (transport == Transport::rc || transport == Transport::xrc || transport == Transport::uc) {
     stream.half = std::make_unique<Half>();
     stream.half->connection = stream.connection;
     std::vector<Half*>& halves = halves_[hosts(key.source, key.destination)];
     stream.half->position = halves.size();
     halves.push_back(stream.half.get());
-    join_by_user(key);
+    if (told) join_by_user(key, *told);
   }
   return &streams_.find(key)->second;
 }
@@ -206,16 +213,19 @@ void Tracker::join(std::uint32_t first, std::uint32_t second, PairedBy by) {
   connections_.erase(b);
 }
 
-void Tracker::join_by_user(const Key& key) {
-  for (const UserPair& pair : user_pairs_) {
-    const bool to_b = key.source == pair.a && key.destination == pair.b && key.qp == pair.qp_b;
-    const bool to_a = key.source == pair.b && key.destination == pair.a && key.qp == pair.qp_a;
-    if (!to_b && !to_a) continue;
-    const auto other = streams_.find(Key{key.destination, key.source, to_b ? pair.qp_a : pair.qp_b, 0});
-    if (other != streams_.end() && other->second.half)
-      join(streams_.find(key)->second.connection->id, other->second.connection->id, PairedBy::user);
-    return;
-  }
+const UserPair* Tracker::user_pair(const Key& key) const {
+  const auto found = std::ranges::find_if(user_pairs_, [&key](const UserPair& pair) {
+    return (key.source == pair.a && key.destination == pair.b && key.qp == pair.qp_b) ||
+           (key.source == pair.b && key.destination == pair.a && key.qp == pair.qp_a);
+  });
+  return found == user_pairs_.end() ? nullptr : &*found;
+}
+
+void Tracker::join_by_user(const Key& key, const UserPair& pair) {
+  const bool to_b = key.destination == pair.b && key.qp == pair.qp_b;
+  const auto other = streams_.find(Key{key.destination, key.source, to_b ? pair.qp_a : pair.qp_b, 0});
+  if (other != streams_.end() && other->second.half)
+    join(streams_.find(key)->second.connection->id, other->second.connection->id, PairedBy::user);
 }
 
 void Tracker::end(std::uint32_t id) {
@@ -406,7 +416,7 @@ void Tracker::read_cm(const Packet& packet, const Address& source, const Address
   c.qpn[0] = r.qpn;
   c.paired = PairedBy::cm;
   c.pmtu = r.pmtu;
-  c.pmtu_from_cm = r.pmtu != 0;
+  c.pmtu_told = r.pmtu != 0;
   c.p_key = r.p_key;
   c.facts = {r.active, r.passive};
   c.facts[0].rnr_retry_count = static_cast<std::uint8_t>(rep->get<"rnrretrcount">());

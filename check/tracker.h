@@ -25,8 +25,15 @@ namespace rdmascope::check {
 struct UserPair {
   Address a, b;
   std::uint32_t qp_a = 0, qp_b = 0;
+  // What is known of it beforehand, so that no forged packet can set it. A tester knows; --pair does not say.
+  std::optional<dissect::Transport> transport;
+  std::optional<std::uint16_t> p_key;
+  std::uint32_t pmtu = 0;  // bytes; 0: unknown
 };
 Result<UserPair> parse_pair(const std::string& text);
+
+// The addresses of the layer that carries BTH: IP, GRH or LRH. False: there is none.
+bool endpoints(const dissect::Packet& packet, Address& source, Address& destination);
 
 struct Place {
   Connection* connection = nullptr;  // nullptr: no InfiniBand transport, or the table is full
@@ -121,14 +128,16 @@ class Tracker {
   Stream* make(const Key& key, const dissect::Packet& packet, dissect::Transport transport);
   Stream& add_stream(const Key& key, Connection& connection, std::uint8_t side);
   Connection& add_connection(const Key& key, const dissect::Packet& packet, dissect::Transport transport);
-  bool is_new_incarnation(const Stream& stream, const dissect::Packet& packet, std::uint8_t opcode, std::uint32_t psn) const;
+  bool is_new_incarnation(const Stream& stream, const dissect::Packet& packet, std::uint8_t opcode,
+                          std::uint32_t psn) const;
   void index_psn(Half& half, std::uint32_t psn);
   void unindex_psn(const Half& half, std::uint32_t psn);
   std::vector<std::uint32_t> halves_that_sent(const Half& half, std::uint32_t psn);
   void learn(Half& half, const dissect::Packet& packet, std::uint8_t opcode, std::uint32_t psn);
   Half* half_of(std::uint32_t connection);
   void join(std::uint32_t a, std::uint32_t b, PairedBy by);
-  void join_by_user(const Key& key);
+  const UserPair* user_pair(const Key& key) const;  // that the stream belongs to
+  void join_by_user(const Key& key, const UserPair& pair);
   void forget_half(Stream& stream);
   void read_cm(const dissect::Packet& packet, const Address& source, const Address& destination);
   void end(std::uint32_t id);

@@ -57,7 +57,7 @@ class JsonReport final : public Report {
     j.member("transport", transport_name(c.transport));
     if (c.paired != check::PairedBy::nothing) j.member("paired_by", name(c.paired));
     if (c.pmtu != 0) j.member("path_mtu", c.pmtu);
-    if (c.pmtu != 0) j.member("path_mtu_from", c.pmtu_from_cm ? "CM" : "payload");
+    if (c.pmtu != 0) j.member("path_mtu_from", c.pmtu_told ? "CM" : "payload");
     if (c.p_key) j.member("p_key", std::uint64_t{*c.p_key});
     j.member("first_frame", c.first_frame);
     j.member("last_frame", c.last_frame);

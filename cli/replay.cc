@@ -7,12 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "capture/writer.h"
+#include "check/tracker.h"
 #include "cli/analysis.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/dissect_options.h"
 #include "cli/frames.h"
+#include "cli/recorder.h"
 #include "dissect/filter.h"
 #include "dissect/headers.h"
 #include "replay/build.h"
@@ -22,7 +23,6 @@
 namespace rdmascope::cli {
 namespace {
 
-using dissect::header;
 using replay::IpAddress;
 
 struct ReplayOptions {
@@ -85,37 +85,10 @@ struct Change {
   std::uint64_t value;
 };
 
-// Everything that passes on the wire, for --record.
-class Recorder {
- public:
-  static Result<std::unique_ptr<Recorder>> open(const std::string& path, const replay::Wire& wire) {
-    auto recorder = std::make_unique<Recorder>();
-    auto writer = capture::Writer::create(path);
-    if (!writer) return Error{writer.error()};
-    recorder->writer_ = std::move(*writer);
-    capture::Interface interface;
-    interface.name = wire.name();
-    interface.link_type = wire.link_type();
-    interface.units_per_second = 1'000'000'000;
-    recorder->link_type_ = wire.link_type();
-    if (const Result<void> described = recorder->writer_->describe({interface}); !described)
-      return Error{described.error()};
-    return recorder;
-  }
-  Result<void> keep(std::span<const std::uint8_t> bytes, std::int64_t time_ns, std::string_view comment) {
-    capture::Frame frame;
-    frame.bytes = bytes;
-    frame.time_ns = time_ns;
-    frame.wire_bytes = static_cast<std::uint32_t>(bytes.size());
-    frame.link_type = link_type_;
-    return writer_->write(frame, comment);
-  }
-  Result<void> close() { return writer_->close(); }
-
- private:
-  std::unique_ptr<capture::Writer> writer_;
-  std::uint16_t link_type_ = 0;
-};
+bool came_from(const dissect::Packet& packet, const IpAddress& address) {
+  check::Address source, destination;
+  return check::endpoints(packet, source, destination) && source.bytes == address;
+}
 
 class Player {
  public:
@@ -168,7 +141,7 @@ class Player {
         return Error{"--wire eth needs the receiver's MAC address: --to-mac 02:00:00:00:00:01"};
     }
     if (!options.record.empty()) {
-      auto recorder = Recorder::open(options.record, *p.wire_);
+      auto recorder = Recorder::create(options.record);
       if (!recorder) return Error{recorder.error()};
       p.recorder_ = std::move(*recorder);
     }
@@ -198,7 +171,8 @@ class Player {
       if (*received) {
         ++received_;
         if (recorder_)
-          if (const Result<void> kept = recorder_->keep((*received)->bytes, (*received)->time_ns, "received"); !kept)
+          if (const Result<void> kept = recorder_->keep(*wire_, (*received)->bytes, (*received)->time_ns, "received");
+              !kept)
             return fail(kept.error());
       } else if (step == deadline_ns) {
         break;
@@ -218,27 +192,9 @@ class Player {
  private:
   bool wanted(const dissect::Packet& packet) {
     bool take = packet.bth_layer >= 0;
-    if (take && only_) take = source_of(packet) == *only_;
+    if (take && only_) take = came_from(packet, *only_);
     left_out_ += !take;
     return take;
-  }
-
-  static std::optional<IpAddress> source_of(const dissect::Packet& packet) {
-    IpAddress out{};
-    if (const auto ip = packet.find<dissect::Ipv4>()) {
-      out[10] = out[11] = 0xff;
-      std::copy_n(ip->bytes() + 12, 4, out.begin() + 12);
-      return out;
-    }
-    if (const auto ip = packet.find<dissect::Ipv6>()) {
-      std::copy_n(ip->bytes() + 8, 16, out.begin());
-      return out;
-    }
-    if (const auto grh = packet.find<dissect::Grh>()) {
-      std::copy_n(grh->bytes() + 8, 16, out.begin());
-      return out;
-    }
-    return std::nullopt;
   }
 
   Result<std::vector<std::uint8_t>> rebuilt(const dissect::Packet& packet) {
@@ -268,7 +224,8 @@ class Player {
 
   bool keep(std::span<const std::uint8_t> frame, std::int64_t time_ns, std::uint64_t number) {
     if (!recorder_) return true;
-    const Result<void> kept = recorder_->keep(frame, time_ns, fmt::format("sent: frame {} of the capture", number));
+    const Result<void> kept =
+        recorder_->keep(*wire_, frame, time_ns, fmt::format("sent: frame {} of the capture", number));
     return kept || fail(kept.error());
   }
   bool fail(std::string sentence) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "capture/writer.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
+#include "cli/recorder.h"
 #include "cli/test_bench.h"
 #include "cli/test_report.h"
 #include "cli/test_select.h"
@@ -29,49 +29,19 @@ struct TestCommand {
   ColorWhen color = ColorWhen::automatic;
 };
 
-// Frames of all scripts in one capture file, each with the step it belongs to.
-class Recorder {
- public:
-  static Result<std::unique_ptr<Recorder>> create(const std::string& path) {
-    auto writer = capture::Writer::create(path);
-    if (!writer) return Error{writer.error()};
-    return std::unique_ptr<Recorder>(new Recorder(std::move(*writer)));
+// The frames of a script, each with the step it belongs to, behind those of the scripts before it.
+Result<void> record(Recorder& recorder, const replay::ScriptRun& run, const replay::Wire& wire, std::int64_t& last_ns) {
+  // A clock that starts anew for each script goes on behind the last one.
+  const std::int64_t first_ns = run.frames.empty() ? 0 : run.frames.front().time_ns;
+  const std::int64_t shift_ns = first_ns < last_ns ? last_ns + 1'000'000'000 - first_ns : 0;
+  for (const replay::KeptFrame& kept : run.frames) {
+    const std::int64_t time_ns = kept.time_ns + shift_ns;
+    last_ns = std::max(last_ns, time_ns);
+    const std::string comment = kept.step.empty() ? run.report.script + " nobody asked for it" : kept.step;
+    if (const Result<void> r = recorder.keep(wire, kept.bytes, time_ns, comment); !r) return r;
   }
-
-  Result<void> write(const replay::ScriptRun& run, const replay::Wire& wire) {
-    if (!described_) {
-      capture::Interface interface;
-      interface.name = wire.name();
-      interface.link_type = wire.link_type();
-      interface.units_per_second = 1'000'000'000;
-      if (const Result<void> r = writer_->describe({interface}); !r) return r;
-      described_ = true;
-    }
-    // A clock that starts anew for each script goes on behind the last one.
-    const std::int64_t first_ns = run.frames.empty() ? 0 : run.frames.front().time_ns;
-    const std::int64_t shift_ns = first_ns < last_ns_ ? last_ns_ + 1'000'000'000 - first_ns : 0;
-    for (const replay::KeptFrame& kept : run.frames) {
-      capture::Frame frame;
-      frame.bytes = kept.bytes;
-      frame.time_ns = kept.time_ns + shift_ns;
-      frame.wire_bytes = static_cast<std::uint32_t>(kept.bytes.size());
-      frame.link_type = wire.link_type();
-      last_ns_ = std::max(last_ns_, frame.time_ns);
-      const std::string comment = kept.step.empty() ? run.report.script + " nobody asked for it" : kept.step;
-      if (const Result<void> r = writer_->write(frame, comment); !r) return r;
-    }
-    return {};
-  }
-
-  Result<void> close() { return writer_->close(); }
-
- private:
-  explicit Recorder(std::unique_ptr<capture::Writer> writer) : writer_(std::move(writer)) {}
-
-  std::unique_ptr<capture::Writer> writer_;
-  bool described_ = false;
-  std::int64_t last_ns_ = 0;
-};
+  return {};
+}
 
 int fail(std::string_view sentence) {
   complain(sentence);
@@ -105,6 +75,7 @@ int run_test(const TestCommand& command) {
   Result<BenchMaker> benches = BenchMaker::parse(command.bench);
   if (!benches) return fail(benches.error());
   std::unique_ptr<Recorder> recorder;
+  std::int64_t last_recorded_ns = 0;
   if (!command.record.empty()) {
     Result<std::unique_ptr<Recorder>> created = Recorder::create(command.record);
     if (!created) return fail(created.error());
@@ -133,7 +104,8 @@ int run_test(const TestCommand& command) {
       const replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
       for (const replay::Case& c : run.report.cases) report->add(c, chosen.path);
       if (recorder)
-        if (const Result<void> written = recorder->write(run, *(*bench)->wire); !written) return fail(written.error());
+        if (const Result<void> r = record(*recorder, run, *(*bench)->wire, last_recorded_ns); !r)
+          return fail(r.error());
     }
   if (recorder)
     if (const Result<void> closed = recorder->close(); !closed) return fail(closed.error());
@@ -148,13 +120,18 @@ int run_test(const TestCommand& command) {
 void add_test_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TestCommand>();
   CLI::App* test = app.add_subcommand("test", "Test a device: play scripted packets and judge what it answers");
-  test->add_option("SCRIPT", options->named,
-                   "a script, a folder of scripts, an area of the suite (transport) or an id (C09-060-05); none: the suite")
+  test->add_option(
+          "SCRIPT", options->named,
+          "a script, a folder of scripts, an area of the suite (transport) or an id (C09-060-05); none: the suite")
       ->type_name("FILE");
-  test->add_option("--dut", options->bench.dut, fmt::format("the device under test: {}; model is a correct one in software", dut_forms))
+  test->add_option("--dut", options->bench.dut,
+                   fmt::format("the device under test: {}; model is a correct one in software", dut_forms))
       ->type_name("DUT");
-  test->add_option("--wire", options->bench.wire, fmt::format("how packets reach it: memory (the model), {}", replay::wire_forms))->type_name("WIRE");
-  test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")->type_name("FILE");
+  test->add_option("--wire", options->bench.wire,
+                   fmt::format("how packets reach it: memory (the model), {}", replay::wire_forms))
+      ->type_name("WIRE");
+  test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")
+      ->type_name("FILE");
   test->add_option("--record", options->record, "write every packet to this capture file, with the step it belongs to")
       ->type_name("FILE");
   test->add_flag("--list", options->list, "show the tests that would run");

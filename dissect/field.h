@@ -230,6 +230,19 @@ consteval Field field() {
   throw "no such field";
 }
 
+// Writes a field by name, resolved while compiling: a number, or as many bytes as the field has.
+template <class H, Name name>
+constexpr void put(std::uint8_t* header, std::uint64_t value) {
+  constexpr Field f = field<H, name>();
+  store(header, f, value);
+}
+template <class H, Name name>
+void put(std::uint8_t* header, std::span<const std::uint8_t> bytes) {
+  constexpr Field f = field<H, name>();
+  static_assert(f.at % 8 == 0 && f.width % 8 == 0);
+  std::memcpy(header + f.at / 8, bytes.data(), f.width / 8);
+}
+
 // A header in a packet whose fixed part is known to be there: reads by name, resolved while compiling.
 template <class H>
 class View {

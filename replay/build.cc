@@ -32,19 +32,7 @@ using dissect::Envelope;
 using dissect::Field;
 using dissect::Header;
 using dissect::header;
-
-// Writes one field of a header of the frame, by a name resolved while compiling.
-template <class H, dissect::Name name>
-void put(std::uint8_t* at, std::uint64_t value) {
-  constexpr Field f = dissect::field<H, name>();
-  dissect::store(at, f, value);
-}
-template <class H, dissect::Name name>
-void put(std::uint8_t* at, std::span<const std::uint8_t> bytes) {
-  constexpr Field f = dissect::field<H, name>();
-  static_assert(f.at % 8 == 0);
-  std::memcpy(at + f.at / 8, bytes.data(), f.width / 8);
-}
+using dissect::put;
 
 std::optional<dissect::FieldRef> find_one(std::string_view name) {
   for (const std::string& candidate : {std::string(name), "infiniband." + std::string(name)}) {

@@ -1,5 +1,5 @@
-// The rules that judge a capture judge the test, too: what the device sent against the specification, whatever the script
-// looked at. The tester's own packets are wrong on purpose; what is found in them is left out.
+// The rules that judge a capture judge the test, too: what the device sent against the specification, whatever the
+// script looked at. The tester's own packets are wrong on purpose; what is found in them is left out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,14 @@ std::vector<std::string> Tester::judge(const std::vector<std::uint32_t>& connect
     if (!is_chosen(c->id)) continue;
     qpns.push_back(c->channel.qpn);
     if (c->options.service != Service::ud)
-      options.pairs.push_back({address_of(tester), address_of(device), c->options.tester_qpn, c->channel.qpn});
+      options.pairs.push_back(
+          {.a = address_of(tester),
+           .b = address_of(device),
+           .qp_a = c->options.tester_qpn,
+           .qp_b = c->channel.qpn,
+           .transport = c->options.service == Service::uc ? dissect::Transport::uc : dissect::Transport::rc,
+           .p_key = c->channel.p_key,
+           .pmtu = c->options.pmtu});
   }
   Judge judge(device, tester, std::move(qpns), frames_, allowed);
   check::Checker checker(options, judge);

@@ -35,18 +35,6 @@ class Out {
   std::size_t at_;
 };
 
-bool is_ipv4(const IpAddress& address) {
-  constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(std::begin(mapped), std::end(mapped), address.begin());
-}
-
-std::uint16_t ipv4_checksum(const std::uint8_t* header) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < Ipv4::bytes; i += 2) sum += std::uint32_t{header[i]} << 8 | header[i + 1];
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
-
 // What stands before BTH. Says how the ICRC masks it, and where it begins.
 struct Outside {
   Envelope envelope;
@@ -87,7 +75,7 @@ Outside write_outside(std::vector<std::uint8_t>& f, const Path& path, std::uint3
         .put<"proto">(ip_udp)
         .put<"src">(path.source)
         .put<"dst">(path.destination);
-    ip.put<"checksum">(ipv4_checksum(f.data() + ip.at()));
+    ip.put<"checksum">(internet_checksum({f.data() + ip.at(), Ipv4::bytes}));
   } else {
     Out<Ipv6>(f)
         .put<"version">(6)

@@ -7,7 +7,6 @@
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,17 +21,12 @@ namespace {
 
 using dissect::Ipv4;
 using dissect::Ipv6;
+using dissect::put;
 using dissect::Udp;
 using dissect::View;
 
 constexpr std::size_t largest_frame = 65536 + 64;
 constexpr std::size_t most_senders = 64;
-
-template <class H, dissect::Name name>
-void put(std::uint8_t* at, std::uint64_t value) {
-  constexpr dissect::Field f = dissect::field<H, name>();
-  dissect::store(at, f, value);
-}
 
 union SocketAddress {
   sockaddr any;
@@ -92,12 +86,6 @@ Result<int> open_socket(const IpAddress& local, std::uint16_t port) {
     return Error{fmt::format("udp wire: cannot listen on {} port {}: {}", to_text(local), port, what)};
   }
   return fd;
-}
-
-std::int64_t clock_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
 // What of the header the kernel will not write that way; nullptr: nothing.
@@ -225,7 +213,7 @@ UdpWire::~UdpWire() {
   ::close(socket_);
 }
 
-std::int64_t UdpWire::now_ns() { return clock_ns(); }
+std::int64_t UdpWire::now_ns() { return real_time_ns(); }
 
 Result<int> UdpWire::sender(std::uint16_t source_port) {
   if (source_port == dissect::port_roce_v2) return socket_;
@@ -311,7 +299,7 @@ Result<std::optional<Received>> UdpWire::receive(std::int64_t deadline_ns) {
     if (count < 0) {
       if (errno != EAGAIN && errno != EINTR)
         return Error{fmt::format("udp wire: cannot receive: {}", std::strerror(errno))};
-      const std::int64_t left = deadline_ns - clock_ns();
+      const std::int64_t left = deadline_ns - real_time_ns();
       if (left <= 0) return std::optional<Received>();
       pollfd wait{socket_, POLLIN, 0};
       const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
@@ -319,7 +307,7 @@ Result<std::optional<Received>> UdpWire::receive(std::int64_t deadline_ns) {
       continue;
     }
     Received received;
-    received.time_ns = clock_ns();
+    received.time_ns = real_time_ns();
     int tos = 0, ttl = 64;
     for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
       const auto number = [c] {

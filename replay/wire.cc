@@ -1,11 +1,18 @@
 #include "replay/wire.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include "replay/eth_wire.h"
 #include "replay/udp_wire.h"
 
 namespace rdmascope::replay {
+
+std::int64_t real_time_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
 
 Result<std::unique_ptr<Wire>> open_wire(const std::string& text) {
   const std::size_t colon = text.find(':');

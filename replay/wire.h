@@ -43,6 +43,9 @@ class Wire {
   virtual Result<std::optional<Received>> receive(std::int64_t deadline_ns) = 0;
 };
 
+// The clock of wires that carry frames between machines: nanoseconds since 1970-01-01 UTC.
+std::int64_t real_time_ns();
+
 // A wire by what the user calls it: "udp:10.77.0.2", "udp" (127.0.0.1), "eth:IF", "eth:IF:ADDRESS". The memory wire is
 // made together with its model.
 inline constexpr std::string_view wire_forms = "udp[:ADDRESS], eth:INTERFACE[:ADDRESS]";

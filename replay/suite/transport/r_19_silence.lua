@@ -31,6 +31,23 @@ for _, case in ipairs(cases) do
   end)
 end
 
+-- The first packet of all is the wrong one: it must not count as what the connection is like.
+for _, case in ipairs {
+  { "another P_Key, first of all", "RC_SEND_ONLY", 0x0001 },
+  { "another service, first of all", "UC_SEND_ONLY", 0 },
+} do
+  sub(case[1], function()
+    local rc = open_rc { mtu = 256 }
+    rc.dut:post_receive()
+    send { case[2], psn = rc.own_psn(0), p_key = rc.p_key ~ case[3], payload = pattern(40, 1) }
+    quiet()
+    rc:send_message { psn = rc.own_psn(0), data = pattern(40, 2) }
+    rc:expect_ack { psn = rc.own_psn(0), msn = 1 }
+    rc.dut:expect_completion { receive = true, data = pattern(40, 2) }
+    rc:close()
+  end)
+end
+
 sub("WRITE that ends before its RETH", function()
   local rc = open_rc { mtu = 256 }
   send { "RC_RDMA_WRITE_ONLY", psn = rc.own_psn(0), headers = {}, payload = "12345678" }
