@@ -126,6 +126,8 @@ void fields(auto& visit, Of<WorkRequest> auto& o) {
   visit("signaled", o.signaled);
   visit("solicited", o.solicited);
   visit("fence", o.fence);
+  visit("flush_placement", o.flush_placement);
+  visit("flush_whole_region", o.flush_whole_region);
   visit("remote_qpn", o.remote_qpn);
   visit("remote_q_key", o.remote_q_key);
 }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -59,7 +60,7 @@ class FakeDut final : public Dut {
     return {};
   }
   Result<std::vector<Completion>> poll(const Channel&, std::int64_t wait_ns) override {
-    if (done_.empty()) ::poll(nullptr, 0, static_cast<int>(wait_ns / 1'000'000));
+    if (done_.empty()) std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns));
     return std::exchange(done_, {});
   }
   Result<std::vector<std::uint8_t>> read_memory(const Channel& channel, Region, std::uint32_t offset,
