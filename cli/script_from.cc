@@ -44,7 +44,6 @@ class Collector final : public check::Listener {
     chosen.pmtu = connection.pmtu;
     chosen.uc = connection.transport == Transport::uc;
     for (std::uint8_t side = 0; side < 2; ++side) {
-      chosen.facts[side] = connection.facts[side];
       chosen.name[side] = to_text(connection.address[side]);
       if (connection.qpn[side]) chosen.name[side] += fmt::format(" QP 0x{:x}", *connection.qpn[side]);
       address[side] = to_text(connection.address[side]);
@@ -99,33 +98,43 @@ int run_script_from(const ScriptFromOptions& options) {
   plan->options.messages = plan->options.packets = true;
   Collector collector(options.connection);
   check::Checker checker(plan->options, collector);
-  if (const int status = feed(*plan, checker); status == exit_error) return status;
+  // Damage is told by the second reading; what stands before it can be played.
+  const int first_status = feed(*plan, checker, Faults::ignored);
   checker.finish();
   replay::Conversation& talk = collector.chosen;
+  if (talk.id == 0 && first_status == exit_error)
+    return for_each_packet(plan->files, plan->options.walk, false,
+                           [](const dissect::Packet&, const Origin&) { return true; });
   if (talk.id == 0)
-    return fail(options.connection == 0
-                    ? fmt::format("{}: no RC or UC connection with messages is in it", plan->files[0])
-                    : fmt::format("{}: connection {} is no RC or UC connection with messages; see rdmascope stats flows",
-                                  plan->files[0], options.connection));
+    return fail(
+        options.connection == 0
+            ? fmt::format("{}: no RC or UC connection with messages is in it", plan->files[0])
+            : fmt::format("{}: connection {} is no RC or UC connection with messages; see rdmascope stats flows",
+                          plan->files[0], options.connection));
   if (!collector.paired)
-    return fail(fmt::format("{}: of connection {} only one direction is known; pair it with --pair", plan->files[0], talk.id));
+    return fail(
+        fmt::format("{}: of connection {} only one direction is known; pair it with --pair", plan->files[0], talk.id));
 
   talk.capture = std::filesystem::path(plan->files[0]).filename().string();
   talk.messages = collector.messages();
   const std::map<std::uint64_t, check::PacketFacts> facts = collector.packets();
-  const int status = for_each_packet(plan->files, plan->options.walk, false, [&](const dissect::Packet& packet, const Origin& origin) {
-    const auto known = facts.find(packet.frame.number);
-    if (known == facts.end()) return true;
-    if (talk.packets.size() == options.count) {
-      ++talk.left_out;
-      return true;
-    }
-    using Kind = check::PacketFacts::Kind;
-    talk.packets.push_back({packet.frame.number, known->second.side, {packet.bytes.begin(), packet.bytes.end()},
-                            origin.frame.link_type, known->second.kind != Kind::request, known->second.retransmission});
-    return true;
-  });
-  if (status == exit_error) return status;
+  const int status =
+      for_each_packet(plan->files, plan->options.walk, false, [&](const dissect::Packet& packet, const Origin& origin) {
+        const auto known = facts.find(packet.frame.number);
+        if (known == facts.end()) return true;
+        if (talk.packets.size() == options.count) {
+          ++talk.left_out;
+          return true;
+        }
+        using Kind = check::PacketFacts::Kind;
+        talk.packets.push_back({packet.frame.number,
+                                known->second.side,
+                                {packet.bytes.begin(), packet.bytes.end()},
+                                origin.frame.link_type,
+                                known->second.kind != Kind::request,
+                                known->second.retransmission});
+        return true;
+      });
   const std::uint64_t last = talk.packets.empty() ? 0 : talk.packets.back().frame;
   std::erase_if(talk.messages, [last](const replay::CapturedMessage& m) { return m.message.first_frame > last; });
 
@@ -140,14 +149,14 @@ int run_script_from(const ScriptFromOptions& options) {
   else if (options.dut == collector.address[0])
     dut = 0;
   else if (options.dut != "requester")
-    return fail(fmt::format("--dut-is {}: must be requester, responder or an address of the connection ({} or {})", options.dut,
-                            collector.address[0], collector.address[1]));
+    return fail(fmt::format("--dut-is {}: must be requester, responder or an address of the connection ({} or {})",
+                            options.dut, collector.address[0], collector.address[1]));
   const Result<std::string> script = replay::write_script(talk, dut);
   if (!script) return fail(script.error());
   Output output;
   output.text().put(*script);
   output.flush();
-  return output.error().empty() ? exit_fine : fail(output.error());
+  return output.error().empty() ? status : fail(output.error());
 }
 
 }  // namespace
@@ -156,7 +165,9 @@ void add_script_from_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ScriptFromOptions>();
   CLI::App* command = app.add_subcommand("script-from", "Write a test script out of a captured connection");
   options->input.add_to(*command);
-  command->add_option("--connection", options->connection, "number of the connection, as in stats flows; the first with messages if not given")
+  command
+      ->add_option("--connection", options->connection,
+                   "number of the connection, as in stats flows; the first with messages if not given")
       ->type_name("N");
   command->add_option("--dut-is", options->dut, "who the device under test plays: requester, responder or an address")
       ->type_name("WHO");

@@ -41,13 +41,15 @@ class Writer {
   Result<std::string> write() {
     find_bases();
     if (!started_[0] && !started_[1])
-      return Error{fmt::format("connection {} of {}: no message of it is in the capture from its first packet on", c_.id,
-                               c_.capture)};
+      return Error{fmt::format("connection {} of {}: no message of it is in the capture from its first packet on",
+                               c_.id, c_.capture)};
     if (const Result<void> fits = find_memory(); !fits) return Error{fits.error()};
     heading();
     for (const CapturedPacket& p : c_.packets) packet(p);
-    const std::size_t outstanding = static_cast<std::size_t>(std::ranges::count_if(
-        c_.messages, [&](const CapturedMessage& m) { return m.side == dut_ && posted_.contains(&m) && !completed_.contains(&m); }));
+    const std::size_t outstanding =
+        static_cast<std::size_t>(std::ranges::count_if(c_.messages, [&](const CapturedMessage& m) {
+          return m.side == dut_ && posted_.contains(&m) && !completed_.contains(&m);
+        }));
     if (skipped_ > 0)
       line("-- {} packets were left out: they belong to messages that began before the capture.", skipped_);
     if (c_.left_out > 0) line("-- The capture goes on: {} more packets of this connection.", c_.left_out);
@@ -93,22 +95,27 @@ class Writer {
     if (!low) return {};
     low_va_ = *low & ~std::uint64_t{7};
     if (high - low_va_ > largest_memory)
-      return Error{fmt::format("connection {} of {}: its requests name {} bytes of memory, a test can offer {}; take fewer "
-                               "packets (--count)", c_.id, c_.capture, high - low_va_, largest_memory)};
+      return Error{
+          fmt::format("connection {} of {}: its requests name {} bytes of memory, a test can offer {}; take fewer "
+                      "packets (--count)",
+                      c_.id, c_.capture, high - low_va_, largest_memory)};
     remote_bytes_ = static_cast<std::uint32_t>(high - low_va_);
     return {};
   }
 
   void heading() {
     line("-- Written from {}, connection {}: {} and {}.", c_.capture, c_.id, c_.name[0], c_.name[1]);
-    line("-- The device plays {}, the tester {}. Data are patterns of the captured sizes.", c_.name[dut_], c_.name[dut_ ^ 1]);
-    line("test {{ id = \"FROM-CAPTURE-{}\", title = \"Connection {} of {}\", covers = {{}} }}\n", c_.id, c_.id, c_.capture);
+    line("-- The device plays {}, the tester {}. Data are patterns of the captured sizes.", c_.name[dut_],
+         c_.name[dut_ ^ 1]);
+    line("test {{ id = \"FROM-CAPTURE-{}\", title = \"Connection {} of {}\", covers = {{}} }}\n", c_.id, c_.id,
+         c_.capture);
     std::string options = fmt::format("mtu = {}", pmtu_);
     if (started_[dut_]) options += fmt::format(", dut_psn = 0x{:06x}", base_[dut_]);
     if (started_[dut_ ^ 1]) options += fmt::format(", tester_psn = 0x{:06x}", base_[dut_ ^ 1]);
     std::uint64_t outstanding = 2;
     for (const CapturedMessage& m : c_.messages) outstanding += m.message.operation >= Operation::read;
-    options += fmt::format(", initiator_depth = {0}, responder_resources = {0}", std::min<std::uint64_t>(outstanding, 16));
+    options +=
+        fmt::format(", initiator_depth = {0}, responder_resources = {0}", std::min<std::uint64_t>(outstanding, 16));
     const std::uint32_t local = local_bytes();
     if (local > 65536) options += fmt::format(", local_bytes = {}", local);
     if (remote_bytes_ > 65536) options += fmt::format(", remote_bytes = {}", remote_bytes_);
@@ -156,7 +163,8 @@ class Writer {
     if (m.side == dut_) {
       posted_.insert(&m);
       const std::string where = fmt::format("va = 0x{:x}, rkey = 0x{:x}", m.message.va, m.message.r_key);
-      const std::string immediate = m.message.has_immediate ? fmt::format(", immediate = 0x{:x}", m.message.immediate) : "";
+      const std::string immediate =
+          m.message.has_immediate ? fmt::format(", immediate = 0x{:x}", m.message.immediate) : "";
       switch (m.message.operation) {
         case Operation::send:
           line("rc.dut:post_send {{ data = {}{} }}", data_name(m), immediate);
@@ -203,14 +211,15 @@ class Writer {
       return;
     }
     const bool ours = p.side != dut_;
-    std::string text = fmt::format("{} {{ \"{}\", psn = {}", ours ? "send  " : "expect", opcode.name, psn_text(requester, psn));
+    std::string text =
+        fmt::format("{} {{ \"{}\", psn = {}", ours ? "send  " : "expect", opcode.name, psn_text(requester, psn));
     if (ours) {
       const bool asks = bth.get<"a">() != 0;
       const bool ends = opcode.position == dissect::Position::last || opcode.position == dissect::Position::only;
       if (asks != (!c_.uc && ends && !opcode.response)) text += fmt::format(", a = {}", asks ? 1 : 0);
       if (bth.get<"se">()) text += ", se = 1";
     }
-    extensions(text, walked, p, m, ours);
+    extensions(text, walked, m, ours);
     if (m && walked.payload_bytes > 0) {
       const std::uint64_t from = static_cast<std::uint64_t>(psn_diff(psn, m->message.first_psn)) * pmtu_;
       if (from == 0 && walked.payload_bytes == size_of(m->message))
@@ -222,7 +231,7 @@ class Writer {
     after(p, m);
   }
 
-  void extensions(std::string& text, const dissect::Packet& walked, const CapturedPacket&, const CapturedMessage* m, bool ours) {
+  void extensions(std::string& text, const dissect::Packet& walked, const CapturedMessage* m, bool ours) {
     if (const auto reth = walked.find<dissect::Reth>()) {
       if (ours)
         text += fmt::format(", reth = {{ va = rc.remote_va + {}, r_key = rc.remote_r_key, dmalen = {} }}",
@@ -233,10 +242,12 @@ class Writer {
     }
     if (const auto atomic = walked.find<dissect::Atomiceth>()) {
       if (ours)
-        text += fmt::format(", atomiceth = {{ va = rc.remote_va + {}, r_key = rc.remote_r_key, swapdt = 0x{:x}, cmpdt = 0x{:x} }}",
-                            atomic->get<"va">() - low_va_, atomic->get<"swapdt">(), atomic->get<"cmpdt">());
+        text += fmt::format(
+            ", atomiceth = {{ va = rc.remote_va + {}, r_key = rc.remote_r_key, swapdt = 0x{:x}, cmpdt = 0x{:x} }}",
+            atomic->get<"va">() - low_va_, atomic->get<"swapdt">(), atomic->get<"cmpdt">());
       else
-        text += fmt::format(", atomiceth = {{ va = 0x{:x}, r_key = 0x{:x} }}", atomic->get<"va">(), atomic->get<"r_key">());
+        text +=
+            fmt::format(", atomiceth = {{ va = 0x{:x}, r_key = 0x{:x} }}", atomic->get<"va">(), atomic->get<"r_key">());
     }
     if (const auto aeth = walked.find<dissect::Aeth>()) {
       const std::uint8_t syndrome = static_cast<std::uint8_t>(aeth->get<"syndrome">());
@@ -250,9 +261,11 @@ class Writer {
         text += fmt::format(", aeth = {{ syndrome = 0x{:02x} }}", syndrome);
       }
     }
-    if (const auto immediate = walked.find<dissect::Immdt>()) text += fmt::format(", immdt = {{ data = 0x{:x} }}", immediate->get<"data">());
+    if (const auto immediate = walked.find<dissect::Immdt>())
+      text += fmt::format(", immdt = {{ data = 0x{:x} }}", immediate->get<"data">());
     if (ours && walked.find<dissect::Atomicacketh>())
-      text += fmt::format(", atomicacketh = {{ origremdt = 0x{:x} }}", walked.find<dissect::Atomicacketh>()->get<"origremdt">());
+      text += fmt::format(", atomicacketh = {{ origremdt = 0x{:x} }}",
+                          walked.find<dissect::Atomicacketh>()->get<"origremdt">());
   }
 
   // What completes on the device with this packet.
@@ -274,7 +287,8 @@ class Writer {
       else if (done > 0)
         line("rc.dut:expect_completion {{ count = {} }}", done);
     }
-    if (p.side != dut_ && !p.response && m && m->message.last_frame == p.frame && m->message.state != MessageState::naked) {
+    if (p.side != dut_ && !p.response && m && m->message.last_frame == p.frame &&
+        m->message.state != MessageState::naked) {
       if (m->message.operation == Operation::send)
         line("rc.dut:expect_completion {{ receive = true, data = {} }}", data_name(*m));
       else if (m->message.operation == Operation::write && m->message.has_immediate)

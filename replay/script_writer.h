@@ -29,7 +29,6 @@ struct Conversation {
   std::uint32_t id = 0;
   std::string name[2];  // "10.77.0.1 QP 0x11"
   std::uint32_t pmtu = 0;
-  check::EndFacts facts[2];
   bool uc = false;
   std::vector<CapturedPacket> packets;  // in order; retransmissions among them
   std::vector<CapturedMessage> messages;
