@@ -8,7 +8,6 @@
 #include <netpacket/packet.h>
 #include <pcap/pcap.h>
 #include <poll.h>
-#include <time.h>
 
 #include <cstring>
 
@@ -54,12 +53,6 @@ Addresses addresses_of(const std::string& interface) {
   return out;
 }
 
-std::int64_t clock_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<EthWire>> EthWire::open(const std::string& interface, std::optional<IpAddress> address) {
@@ -100,7 +93,7 @@ EthWire::~EthWire() {
   if (handle_) pcap_close(handle_);
 }
 
-std::int64_t EthWire::now_ns() { return clock_ns(); }
+std::int64_t EthWire::now_ns() { return real_time_ns(); }
 
 Result<void> EthWire::send(std::span<const std::uint8_t> frame) {
   const int sent = pcap_inject(handle_, frame.data(), frame.size());
@@ -121,7 +114,7 @@ Result<std::optional<Received>> EthWire::receive(std::int64_t deadline_ns) {
       return std::optional<Received>(std::move(received));
     }
     if (status < 0) return Error{fmt::format("eth wire: {}: cannot receive: {}", interface_, pcap_geterr(handle_))};
-    const std::int64_t left = deadline_ns - clock_ns();
+    const std::int64_t left = deadline_ns - real_time_ns();
     if (left <= 0) return std::optional<Received>();
     pollfd wait{pcap_get_selectable_fd(handle_), POLLIN, 0};
     const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};

@@ -119,7 +119,8 @@ std::vector<std::string> Expectation::differences(const Packet& packet, const Ps
   }
   for (const HeaderTest& test : headers_)
     if ((packet.find(*test.header) != nullptr) != test.present)
-      out.push_back(fmt::format("{}: {}", test.header->name, test.present ? "expected, but not there" : "not expected, but there"));
+      out.push_back(fmt::format("{}: {}", test.header->name,
+                                test.present ? "expected, but not there" : "not expected, but there"));
   for (const FieldTest& test : fields_) {
     const std::string name = dissect::full_name(*test.header, *test.field);
     const Layer* layer = packet.find(*test.header);
@@ -147,7 +148,8 @@ std::vector<std::string> Expectation::differences(const Packet& packet, const Ps
       out.push_back(fmt::format("{}: expected {}, got {}", name, shown(*test.field, test.allowed), text.view()));
     }
   }
-  // A receiver drops a packet with a wrong ICRC, so the tester takes none either, unless it is what the script looks for.
+  // A receiver drops a packet with a wrong ICRC, so the tester takes none either, unless it is what the script looks
+  // for.
   const bool looks_at_icrc = std::any_of(fields_.begin(), fields_.end(), [](const FieldTest& test) {
     return test.header == &dissect::header<dissect::Icrc>;
   });
@@ -202,9 +204,9 @@ std::string line_of(const Packet& packet, const PsnStarts& starts, bool from_tes
     return std::string(out.view());
   }
   const auto opcode = static_cast<std::uint8_t>(bth->get<"opcode">());
-  std::string out = fmt::format(
-      "{} {}", opcode_text(opcode),
-      to_short_text(starts.relative(opcode, static_cast<std::uint32_t>(bth->get<"psn">()), from_tester)));
+  std::string out =
+      fmt::format("{} {}", opcode_text(opcode),
+                  to_short_text(starts.relative(opcode, static_cast<std::uint32_t>(bth->get<"psn">()), from_tester)));
   if (const auto aeth = packet.find<dissect::Aeth>()) {
     const auto syndrome = dissect::decode_syndrome(static_cast<std::uint8_t>(aeth->get<"syndrome">()));
     using enum dissect::SyndromeKind;
@@ -227,8 +229,7 @@ std::string line_of(const Packet& packet, const PsnStarts& starts, bool from_tes
 }
 
 std::string byte_difference(std::span<const std::uint8_t> expected, std::span<const std::uint8_t> actual) {
-  if (expected.size() != actual.size())
-    return fmt::format("expected {} bytes, got {}", expected.size(), actual.size());
+  if (expected.size() != actual.size()) return fmt::format("expected {} bytes, got {}", expected.size(), actual.size());
   const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
   if (e == expected.end()) return {};
   return fmt::format("differs at byte {} of {}: expected 0x{:02x}, got 0x{:02x}", e - expected.begin(), expected.size(),

@@ -1,5 +1,5 @@
-// What a packet should look like: opcodes, values and ranges of fields by their dissect names, headers that must or must
-// not be there, payload. Says what differs in the words of the field.
+// What a packet should look like: opcodes, values and ranges of fields by their dissect names, headers that must or
+// must not be there, payload. Says what differs in the words of the field.
 #pragma once
 
 #include <cstdint>

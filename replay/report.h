@@ -1,4 +1,5 @@
-// What a run of a script has to tell: verdicts, and the story that led to them. Plain values; front ends choose the form.
+// What a run of a script has to tell: verdicts, and the story that led to them. Plain values; front ends choose the
+// form.
 #pragma once
 
 #include <cstdint>

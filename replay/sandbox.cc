@@ -46,9 +46,9 @@ int bounded_table(lua_State* state) {
   return lua_gettop(state);
 }
 
-constexpr const char* base_functions[] = {"assert", "error", "ipairs",   "next",     "pairs",
+constexpr const char* base_functions[] = {"assert", "error", "ipairs",   "next",    "pairs",
                                           "select", "type",  "tonumber", "tostring"};
-constexpr const char* string_functions[] = {"byte", "char", "format",  "len",    "lower",   "rep",
+constexpr const char* string_functions[] = {"byte", "char", "format",  "len",    "lower",    "rep",
                                             "pack", "sub",  "reverse", "unpack", "packsize", "upper"};
 constexpr const char* table_functions[] = {"concat", "insert", "pack", "remove", "sort", "unpack"};
 
@@ -132,7 +132,8 @@ void* Sandbox::allocate(void* self, void* block, std::size_t old_size, std::size
 void Sandbox::on_count(lua_State* state, lua_Debug*) {
   Sandbox& sandbox = **static_cast<Sandbox**>(lua_getextraspace(state));
   if (thread_time_ns() - sandbox.start_ns_ <= sandbox.limits_.compute_ns) return;
-  sandbox.stopped_ = fmt::format("script computes for more than {:g} s", static_cast<double>(sandbox.limits_.compute_ns) / 1e9);
+  sandbox.stopped_ =
+      fmt::format("script computes for more than {:g} s", static_cast<double>(sandbox.limits_.compute_ns) / 1e9);
   luaL_error(state, "%s", sandbox.stopped_.c_str());
 }
 

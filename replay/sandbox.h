@@ -1,6 +1,6 @@
-// A Lua state that can compute and nothing else: no files, no programs, no clock, no loading of code. What could run for
-// ever inside one C function (string patterns, moving of tables, finalizers) is not there either, so that the time limit
-// holds. Debian's Lua built as C++: its errors are exceptions, and destructors run.
+// A Lua state that can compute and nothing else: no files, no programs, no clock, no loading of code. What could run
+// for ever inside one C function (string patterns, moving of tables, finalizers) is not there either, so that the time
+// limit holds. Debian's Lua built as C++: its errors are exceptions, and destructors run.
 //
 // A script cannot catch errors (no pcall, no coroutines): a test that failed cannot go on as if it had not.
 #pragma once

@@ -46,7 +46,8 @@ std::string located(const Play& play, int line, std::string_view message) {
                   : fmt::format("{}: {}", play.script.name, message);
 }
 
-// Runs a declared function; upvalues are the function and the connection. The only place where a Stop becomes a Lua error.
+// Runs a declared function; upvalues are the function and the connection. The only place where a Stop becomes a Lua
+// error.
 int invoke(lua_State* state) {
   const Function& function = *static_cast<const Function*>(lua_touserdata(state, lua_upvalueindex(1)));
   const auto connection = static_cast<std::uint32_t>(lua_tointeger(state, lua_upvalueindex(2)));
@@ -81,9 +82,9 @@ std::uint64_t name_hash(std::string_view name) {
 }
 
 // What needs{} may ask for.
-const std::vector<std::string_view> need_options = {"initiator_depth", "responder_resources", "mtu",
-                                                    "atomics", "send_with_invalidate", "flush",
-                                                    "atomic_write", "wire"};
+const std::vector<std::string_view> need_options = {
+    "initiator_depth", "responder_resources", "mtu", "atomics", "send_with_invalidate",
+    "flush",           "atomic_write",        "wire"};
 
 std::optional<std::string> unmet(const Options& needs, Tester& tester) {
   const DutInfo& info = tester.dut().info();
@@ -122,7 +123,8 @@ int test(Call& call) {
   if (!play.tester) throw Stop{Verdict::passed, {}};
   options.push("needs");
   const Options needs(call.state, -1, "needs", need_options);
-  if (const std::optional<std::string> why = unmet(needs, *play.tester)) throw Stop{Verdict::not_applicable, "needs " + *why};
+  if (const std::optional<std::string> why = unmet(needs, *play.tester))
+    throw Stop{Verdict::not_applicable, "needs " + *why};
   return 0;
 }
 
@@ -192,8 +194,9 @@ int print(Call& call) {
 int pattern(Call& call) {
   const std::uint64_t count = number_at(call.state, call.first, "pattern: how many bytes");
   if (count > most_data) wrong(fmt::format("pattern: at most {} bytes", most_data));
-  std::uint64_t x = 0x9e3779b97f4a7c15ULL *
-                    (lua_isnoneornil(call.state, call.first + 1) ? 1 : number_at(call.state, call.first + 1, "pattern: seed") + 1);
+  std::uint64_t x =
+      0x9e3779b97f4a7c15ULL *
+      (lua_isnoneornil(call.state, call.first + 1) ? 1 : number_at(call.state, call.first + 1, "pattern: seed") + 1);
   std::string out(count, '\0');
   for (char& c : out) {  // xorshift64
     x ^= x << 13;
@@ -349,7 +352,8 @@ int furnish(lua_State* state) {
   push_functions(state, dut_functions(), global, 0);
   push_functions(state, packet_functions(), packets, 0);
   lua_pop(state, 1);
-  if (luaL_loadbufferx(state, prelude_source, std::strlen(prelude_source), "=prelude", "t") != LUA_OK) return lua_error(state);
+  if (luaL_loadbufferx(state, prelude_source, std::strlen(prelude_source), "=prelude", "t") != LUA_OK)
+    return lua_error(state);
   lua_call(state, 0, 2);  // methods by name, and their options
   lua_setfield(state, LUA_REGISTRYINDEX, "rdmascope.method_options");
   lua_setfield(state, LUA_REGISTRYINDEX, "rdmascope.methods");
@@ -370,7 +374,8 @@ void furnish(Play& play) {
     return furnish(s);
   });
   lua_pushlightuserdata(state, &play);
-  if (const int status = lua_pcall(state, 1, 0, 0); status != LUA_OK) throw std::runtime_error(play.sandbox.sentence(status));
+  if (const int status = lua_pcall(state, 1, 0, 0); status != LUA_OK)
+    throw std::runtime_error(play.sandbox.sentence(status));
 }
 
 }  // namespace
@@ -394,7 +399,8 @@ void push_functions(lua_State* state, std::span<const Function> all, Function::W
 Result<Script> read_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Error{fmt::format("cannot read {}: {}", path, std::strerror(errno ? errno : EIO))};
+  if (!file || !(text << file.rdbuf()))
+    return Error{fmt::format("cannot read {}: {}", path, std::strerror(errno ? errno : EIO))};
   Script script;
   script.name = path.substr(path.rfind('/') + 1);
   script.source = std::move(text).str();
@@ -410,7 +416,8 @@ Result<ScriptHead> head_of(const Script& script) {
   const Result<void> called = play.sandbox.call();
   if (play.stop && play.stop->verdict == Verdict::error) return Error{play.stop->message};
   if (play.has_head) return play.head;
-  return Error{called ? fmt::format("{}: the first statement of a script is test{{...}}", script.name) : called.error()};
+  return Error{called ? fmt::format("{}: the first statement of a script is test{{...}}", script.name)
+                      : called.error()};
 }
 
 ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOptions& options) {

@@ -39,7 +39,8 @@ struct ScriptRun {
 // Never fails: what goes wrong is a verdict.
 ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOptions& options);
 
-// Every function scripts can call with its options, and every constant, for the test that holds SCRIPTS.md against them.
+// Every function scripts can call with its options, and every constant, for the test that holds SCRIPTS.md against
+// them.
 struct Vocabulary {
   std::string name;  // "rc.dut:post_read", "expect", "ACK"
   std::vector<std::string> options;

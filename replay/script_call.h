@@ -1,7 +1,8 @@
-// Between Lua and the tester: how functions are declared, and how they read what a script gives them. Private to script*.cc.
+// Between Lua and the tester: how functions are declared, and how they read what a script gives them. Private to
+// script*.cc.
 //
-// A function declares its name, where it is found and the options it takes; an option that is not declared is refused with
-// the one that is near. What a script gets wrong is a Stop with Verdict::error.
+// A function declares its name, where it is found and the options it takes; an option that is not declared is refused
+// with the one that is near. What a script gets wrong is a Stop with Verdict::error.
 #pragma once
 
 #include <lua.hpp>
@@ -53,10 +54,10 @@ struct Play {
   ScriptHead head;
   bool has_head = false;
   std::vector<std::string> allowed_rules;
-  std::vector<Case> finished;                // subs
-  std::vector<std::uint32_t> judged;         // connections whose sub has looked at them
-  std::optional<std::string> in_sub;         // its name
-  std::optional<Stop> stop;                  // why the script was ended
+  std::vector<Case> finished;         // subs
+  std::vector<std::uint32_t> judged;  // connections whose sub has looked at them
+  std::optional<std::string> in_sub;  // its name
+  std::optional<Stop> stop;           // why the script was ended
 };
 
 [[noreturn]] void wrong(std::string message);  // Stop with Verdict::error
@@ -83,12 +84,12 @@ class Options {
 };
 
 // Values.
-std::uint64_t number_at(lua_State* state, int index, std::string_view what);  // integer, PSN or truth value
+std::uint64_t number_at(lua_State* state, int index, std::string_view what);            // integer, PSN or truth value
 std::vector<std::string> texts_at(lua_State* state, int index, std::string_view what);  // a list of texts, or one
 std::int64_t duration_at(lua_State* state, int index, std::string_view what);
 Allowed allowed_at(lua_State* state, int index, std::string_view what, bool inside_list = false);
 std::uint8_t opcode_at(lua_State* state, int index);
-bool is_any(lua_State* state, int index);   // the constants `any` and `none`
+bool is_any(lua_State* state, int index);  // the constants `any` and `none`
 bool is_none(lua_State* state, int index);
 // Keys of a table that are texts, sorted with psn first: the order of Lua's own changes from run to run.
 std::vector<std::string> keys_of(lua_State* state, int index);

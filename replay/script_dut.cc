@@ -17,9 +17,10 @@ constexpr std::uint64_t default_va = 0x10000000;
 constexpr std::uint32_t default_r_key = 0x1234;
 
 const std::vector<std::string_view> open_options = {
-    "mtu",       "ack_timeout", "retry_count",  "rnr_retry",     "min_rnr_timer", "initiator_depth", "responder_resources",
-    "dut_psn",   "tester_psn",  "q_key",        "remote_read",   "remote_write",  "remote_atomic",   "local_bytes",
-    "remote_bytes"};
+    "mtu",           "ack_timeout",     "retry_count",         "rnr_retry",
+    "min_rnr_timer", "initiator_depth", "responder_resources", "dut_psn",
+    "tester_psn",    "q_key",           "remote_read",         "remote_write",
+    "remote_atomic", "local_bytes",     "remote_bytes"};
 
 int open(Call& call, Service service, std::string_view name) {
   const Options given(call.state, call.first, name, open_options);
@@ -90,7 +91,7 @@ int open_ud(Call& call) { return open(call, Service::ud, "open_ud"); }
 
 const std::vector<std::string_view> send_options = {"count",    "length",    "data",  "immediate", "invalidate",
                                                     "signaled", "solicited", "fence", "qpn",       "q_key"};
-const std::vector<std::string_view> write_options = {"count", "length",   "data",      "va",   "rkey",
+const std::vector<std::string_view> write_options = {"count",     "length",   "data",      "va",   "rkey",
                                                      "immediate", "signaled", "solicited", "fence"};
 const std::vector<std::string_view> read_options = {"count", "length", "va", "rkey", "signaled", "fence"};
 const std::vector<std::string_view> swap_options = {"count", "va", "rkey", "compare", "swap", "signaled", "fence"};
@@ -164,16 +165,15 @@ int post_fetch_add(Call& call) {
 int post_receive(Call& call) {
   static constexpr std::string_view known[] = {"count", "length"};
   const Options given(call.state, call.first, "post_receive", known);
-  const std::vector<std::uint64_t> ids =
-      call.tester().post_receive(call.on(), given.number32("count", most_work).value_or(1),
-                                 given.number32("length", most_region).value_or(4096));
+  const std::vector<std::uint64_t> ids = call.tester().post_receive(
+      call.on(), given.number32("count", most_work).value_or(1), given.number32("length", most_region).value_or(4096));
   luaL_checkstack(call.state, static_cast<int>(ids.size()) + 8, "too many requests");
   for (std::uint64_t id : ids) lua_pushinteger(call.state, static_cast<lua_Integer>(id));
   return static_cast<int>(ids.size());
 }
 
-const std::vector<std::string_view> completion_options = {
-    "count", "status", "receive", "of", "data", "original", "bytes", "immediate", "invalidated", "within"};
+const std::vector<std::string_view> completion_options = {"count",    "status", "receive",   "of",          "data",
+                                                          "original", "bytes",  "immediate", "invalidated", "within"};
 
 int expect_completion(Call& call) {
   const Options given(call.state, call.first, "expect_completion", completion_options);
@@ -225,7 +225,8 @@ int expect_no_completion(Call& call) {
 
 int expect_state(Call& call) {
   const char* word = luaL_checkstring(call.state, call.first);
-  static constexpr std::pair<std::string_view, QpState> states[] = {{"ready", QpState::ready}, {"error", QpState::error}};
+  static constexpr std::pair<std::string_view, QpState> states[] = {{"ready", QpState::ready},
+                                                                    {"error", QpState::error}};
   const auto known = std::find_if(std::begin(states), std::end(states), [&](const auto& s) { return s.first == word; });
   if (known == std::end(states)) wrong(fmt::format("expect_state: no such state: {}; ready or error", word));
   call.tester().expect_state(call.on(), known->second, Tester::default_within_ns);
@@ -240,7 +241,8 @@ Region region_at(const Call& call, int index) {
 }
 
 int memory(Call& call) {
-  const std::uint64_t offset = number_at(call.state, call.first, "offset"), length = number_at(call.state, call.first + 1, "length");
+  const std::uint64_t offset = number_at(call.state, call.first, "offset"),
+                      length = number_at(call.state, call.first + 1, "length");
   const Region region = region_at(call, call.first + 2);
   if (offset > most_region || length > most_region) wrong("memory: offset or length is beyond any region");
   const std::string bytes = call.tester().read_memory(call.on(), region, static_cast<std::uint32_t>(offset),

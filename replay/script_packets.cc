@@ -24,14 +24,15 @@ void must(const Result<void>& result, std::string_view function) {
   if (!result) wrong(fmt::format("{}: {}", function, result.error()));
 }
 
-// The table at `index`: opcodes by position, then fields. Keys in `others` are for the caller. Of packets on `connection`
-// the P_Key must be right, since a receiver drops others; where nullptr it may be any.
+// The table at `index`: opcodes by position, then fields. Keys in `others` are for the caller. Of packets on
+// `connection` the P_Key must be right, since a receiver drops others; where nullptr it may be any.
 Expectation expectation_at(Call& call, int index, std::string_view function, std::span<const std::string_view> others,
                            const Connection* connection) {
   lua_State* const state = call.state;
   index = lua_absindex(state, index);
   bool looks_at_p_key = false;
-  if (!lua_istable(state, index)) wrong(fmt::format("{} takes a table: {}{{\"RC_SEND_ONLY\", psn = ...}}", function, function));
+  if (!lua_istable(state, index))
+    wrong(fmt::format("{} takes a table: {}{{\"RC_SEND_ONLY\", psn = ...}}", function, function));
   Expectation out;
   for (lua_Integer i = 1; i <= 256; ++i) {
     const bool more = lua_geti(state, index, i) != LUA_TNIL;
@@ -40,7 +41,8 @@ Expectation expectation_at(Call& call, int index, std::string_view function, std
     if (!more) break;
   }
   for (const std::string& key : keys_of(state, index)) {
-    if (key != "payload" && key != "payload_bytes" && std::find(others.begin(), others.end(), key) != others.end()) continue;
+    if (key != "payload" && key != "payload_bytes" && std::find(others.begin(), others.end(), key) != others.end())
+      continue;
     lua_getfield(state, index, key.c_str());
     if (key == "payload") {
       std::size_t length = 0;
@@ -70,8 +72,10 @@ Expectation expectation_at(Call& call, int index, std::string_view function, std
   }
   if (connection && !looks_at_p_key) {
     const std::uint64_t key = connection->channel.p_key & 0x7fff;  // the top bit is the sender's membership
-    must(out.field("p_key", {{{key, key}, {key | 0x8000, key | 0x8000}}, {}, fmt::format("0x{:04x}", connection->channel.p_key)}),
-         function);
+    must(
+        out.field("p_key",
+                  {{{key, key}, {key | 0x8000, key | 0x8000}}, {}, fmt::format("0x{:04x}", connection->channel.p_key)}),
+        function);
   }
   return out;
 }
@@ -97,7 +101,8 @@ int expect(Call& call) {
 std::vector<Expectation> list_at(Call& call, std::string_view function, const Connection& c) {
   std::vector<Expectation> all;
   lua_State* const state = call.state;
-  if (!lua_istable(state, call.first)) wrong(fmt::format("{} takes a list: {}{{ {{...}}, {{...}} }}", function, function));
+  if (!lua_istable(state, call.first))
+    wrong(fmt::format("{} takes a list: {}{{ {{...}}, {{...}} }}", function, function));
   for (const std::string& key : keys_of(state, call.first))
     if (key != "within") wrong(fmt::format("{} has no option {}", function, key));
   for (lua_Integer i = 1; i <= 1000; ++i) {
@@ -121,8 +126,8 @@ int expect_one_of(Call& call) {
 
 int expect_any_order(Call& call) {
   Connection& c = call.on();
-  const std::vector<Seen> seen = call.tester().expect_any_order(
-      c, list_at(call, "expect_any_order", c), within(call, call.first, Tester::default_within_ns));
+  const std::vector<Seen> seen = call.tester().expect_any_order(c, list_at(call, "expect_any_order", c),
+                                                                within(call, call.first, Tester::default_within_ns));
   luaL_checkstack(call.state, static_cast<int>(seen.size()) + 8, "too many packets");
   for (const Seen& one : seen) push_packet(call, c, one);
   return static_cast<int>(seen.size());

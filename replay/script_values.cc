@@ -27,11 +27,12 @@ constexpr Constant constants[] = {
 // The declared word that is one or two typing errors away, for messages.
 std::string_view near(std::string_view word, std::span<const std::string_view> known) {
   for (std::string_view k : known) {
-    const std::size_t common = static_cast<std::size_t>(
-        std::mismatch(word.begin(), word.end(), k.begin(), k.end()).first - word.begin());
+    const std::size_t common =
+        static_cast<std::size_t>(std::mismatch(word.begin(), word.end(), k.begin(), k.end()).first - word.begin());
     const std::size_t longer = std::max(word.size(), k.size());
     std::size_t tail = 0;
-    while (tail < std::min(word.size(), k.size()) - common && word[word.size() - 1 - tail] == k[k.size() - 1 - tail]) ++tail;
+    while (tail < std::min(word.size(), k.size()) - common && word[word.size() - 1 - tail] == k[k.size() - 1 - tail])
+      ++tail;
     if (longer - common - tail <= 2) return k;
   }
   return {};

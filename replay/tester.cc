@@ -27,9 +27,9 @@ std::string seconds(std::int64_t ns) {
 }
 
 std::string_view name(Work work) {
-  static constexpr std::string_view names[] = {
-      "SEND",       "SEND with immediate", "SEND with invalidate", "WRITE", "WRITE with immediate", "READ",
-      "CMP and SWAP", "FETCH and ADD"};
+  static constexpr std::string_view names[] = {"SEND",         "SEND with immediate",  "SEND with invalidate",
+                                               "WRITE",        "WRITE with immediate", "READ",
+                                               "CMP and SWAP", "FETCH and ADD"};
   return names[static_cast<std::size_t>(work)];
 }
 
@@ -198,9 +198,8 @@ void Tester::mark(std::size_t frame, const std::string& step) {
 }
 
 bool Tester::is_allowed(Connection& connection, const Packet& packet, std::size_t frame) {
-  const bool fits = std::any_of(connection.allowed.begin(), connection.allowed.end(), [&](const Expectation& e) {
-    return e.differences(packet, connection.starts).empty();
-  });
+  const bool fits = std::any_of(connection.allowed.begin(), connection.allowed.end(),
+                                [&](const Expectation& e) { return e.differences(packet, connection.starts).empty(); });
   bool again = false;
   if (connection.allow_retransmissions && connection.next_request_psn)
     if (const auto bth = packet.find<dissect::Bth>())
@@ -355,7 +354,8 @@ std::vector<std::uint64_t> Tester::post(Connection& connection, WorkRequest requ
 
 std::vector<std::uint64_t> Tester::post_receive(Connection& connection, std::uint32_t count, std::uint32_t length) {
   tell(Event::Kind::posted,
-       fmt::format("post {}receive of {} bytes", count > 1 ? fmt::format("{} times ", count) : "", length), &connection);
+       fmt::format("post {}receive of {} bytes", count > 1 ? fmt::format("{} times ", count) : "", length),
+       &connection);
   std::vector<std::uint64_t> ids;
   for (std::uint32_t i = 0; i < count; ++i) {
     ReceiveRequest request;
@@ -380,10 +380,11 @@ void Tester::take_completions(Connection& connection, std::int64_t wait_ns) {
 
 std::string Tester::describe(const Connection& connection, const Completion& completion) const {
   const auto posted = connection.posted.find(completion.id);
-  std::string out = fmt::format(
-      "{} completes: {}",
-      completion.is_receive ? "receive" : posted == connection.posted.end() ? "unknown request" : name(posted->second.work),
-      name(completion.status));
+  std::string out = fmt::format("{} completes: {}",
+                                completion.is_receive               ? "receive"
+                                : posted == connection.posted.end() ? "unknown request"
+                                                                    : name(posted->second.work),
+                                name(completion.status));
   if (completion.status == Status::success && (completion.is_receive || completion.bytes > 0))
     out += fmt::format(", {} bytes", completion.bytes);
   if (completion.immediate) out += fmt::format(", immediate 0x{:08x}", *completion.immediate);
@@ -410,7 +411,8 @@ void Tester::check_completion(Connection& connection, const Completion& completi
   const auto posted = connection.posted.find(completion.id);
   if (posted == connection.posted.end()) fail("completion of a request that was never posted", {got});
   const Connection::Posted& p = posted->second;
-  if (!p.is_receive && !brings_data(p.work)) stop(Verdict::error, fmt::format("a {} brings no data to look at", name(p.work)));
+  if (!p.is_receive && !brings_data(p.work))
+    stop(Verdict::error, fmt::format("a {} brings no data to look at", name(p.work)));
   // A datagram is received behind 40 bytes of room for a GRH.
   const std::uint32_t skip = p.is_receive && connection.options.service == Service::ud ? 40 : 0;
   if (wanted.original) {

@@ -1,8 +1,8 @@
 // The tester: plays one script against a device under test over a wire. It opens connections, sends packets as drafted,
 // holds what arrives against what was expected, keeps every frame and tells the story as it goes. Knows nothing of Lua.
 //
-// A test that cannot go on throws Stop with its verdict; script.cc turns that into the end of the script. (Lua's own errors
-// are exceptions, too.)
+// A test that cannot go on throws Stop with its verdict; script.cc turns that into the end of the script. (Lua's own
+// errors are exceptions, too.)
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ struct Stop {
 };
 
 struct TesterOptions {
-  double timeout_factor = 1;  // on the time the device has to do what is expected
-  std::uint64_t seed = 1;     // for PSNs and queue pair numbers that a script leaves open
+  double timeout_factor = 1;                       // on the time the device has to do what is expected
+  std::uint64_t seed = 1;                          // for PSNs and queue pair numbers that a script leaves open
   const std::atomic<bool>* interrupted = nullptr;  // set by a signal: the script ends
 };
 
@@ -101,8 +101,8 @@ class Tester {
   void set_script(std::string name) { script_ = std::move(name); }
 
   Connection& open(ChannelOptions options, bool psns_given[2], bool depth_given);
-  // Flushes and looks for what is left over: packets and completions nobody expected. `flushed`: send requests that must
-  // not have completed before.
+  // Flushes and looks for what is left over: packets and completions nobody expected. `flushed`: send requests that
+  // must not have completed before.
   void close(Connection& connection, std::optional<std::uint32_t> flushed,
              std::optional<std::uint32_t> flushed_receives);
   // Lets go of what is open from connection `first` on, without judging.
