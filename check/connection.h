@@ -239,6 +239,7 @@ struct Flow {
   std::uint32_t next_psn = 0;    // of the next new request packet
   std::uint32_t cursor_psn = 0;  // where the next packet stands if the sender goes on as it does, new or repeating
   std::uint32_t message_count = 0;
+  std::uint32_t broken_messages = 0;  // of these: ended by the start of another one, so never complete
   std::int64_t last_request_ns = 0, last_progress_ns = 0;
   std::uint64_t last_request_frame = 0;
   bool last_was_tight = false;  // no packet of the sender is missing before it

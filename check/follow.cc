@@ -620,6 +620,7 @@ void Follower::new_packet(RequestFacts& f) {
   } else {
     if (f.order == Order::next) {
       f.breaks_message = current != nullptr;
+      if (current) ++flow_->broken_messages;
       f.lacks_first = !current && !starts;
     }
     if (current) {
@@ -1069,7 +1070,8 @@ void Follower::judge_msn(ResponseFacts& f) {
   const std::optional<std::uint32_t> done = completed_by(f);
   // Messages received in full: all begun but the one in progress. A NAK stops everything from its PSN on.
   const std::uint32_t received = is_nak(f.kind) && done ? *done : flow_->message_count - (flow_->in_message ? 1 : 0);
-  const std::uint32_t at_least = std::min(done.value_or(0), received);
+  const std::uint32_t complete = done.value_or(0) - std::min(done.value_or(0), flow_->broken_messages);
+  const std::uint32_t at_least = std::min(complete, received);
   f.previous_msn = flow_->last_msn;
   f.msn_decreases = flow_->any_response && !f.late && f.order_known && psn_diff(msn, flow_->last_msn) < 0 &&
                     psn_diff(c_.psn, flow_->last_response_psn) >= 0;

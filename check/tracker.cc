@@ -127,6 +127,9 @@ Tracker::Stream* Tracker::make(const Key& key, const Packet& packet, Transport t
     connection.p_key = told->p_key;
     connection.pmtu = told->pmtu;
     connection.pmtu_told = told->pmtu != 0;
+    const bool from_a = key.source == told->a && key.qp == told->qp_b;
+    connection.facts[0].start_psn = from_a ? told->psn_a : told->psn_b;
+    connection.facts[1].start_psn = from_a ? told->psn_b : told->psn_a;
   }
   Stream& stream = add_stream(key, connection, 0);
   if (transport == Transport::rc || transport == Transport::xrc || transport == Transport::uc) {

@@ -28,7 +28,8 @@ struct UserPair {
   // What is known of it beforehand, so that no forged packet can set it. A tester knows; --pair does not say.
   std::optional<dissect::Transport> transport;
   std::optional<std::uint16_t> p_key;
-  std::uint32_t pmtu = 0;  // bytes; 0: unknown
+  std::uint32_t pmtu = 0;                     // bytes; 0: unknown
+  std::optional<std::uint32_t> psn_a, psn_b;  // first ones that a and b send
 };
 Result<UserPair> parse_pair(const std::string& text);
 

@@ -76,7 +76,9 @@ std::vector<std::string> Tester::judge(const std::vector<std::uint32_t>& connect
            .qp_b = c->channel.qpn,
            .transport = c->options.service == Service::uc ? dissect::Transport::uc : dissect::Transport::rc,
            .p_key = c->channel.p_key,
-           .pmtu = c->options.pmtu});
+           .pmtu = c->options.pmtu,
+           .psn_a = c->options.tester_psn,
+           .psn_b = c->options.dut_psn});
   }
   Judge judge(device, tester, std::move(qpns), frames_, allowed);
   check::Checker checker(options, judge);
