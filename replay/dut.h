@@ -87,6 +87,7 @@ struct WorkRequest {
   std::uint32_t remote_qpn = 0, remote_q_key = 0;
 };
 
+// UD: a message is received behind 40 bytes of room for its GRH, which count in both lengths.
 struct ReceiveRequest {
   std::uint64_t id = 0;
   std::uint32_t local_offset = 0, length = 0;

@@ -175,16 +175,15 @@ int post_receive(Call& call) {
 const std::vector<std::string_view> completion_options = {"count",    "status", "receive",   "of",          "data",
                                                           "original", "bytes",  "immediate", "invalidated", "within"};
 
-int expect_completion(Call& call) {
-  const Options given(call.state, call.first, "expect_completion", completion_options);
-  CompletionWanted wanted;
+int take_completions(Call& call, const char* function, CompletionWanted wanted) {
+  const Options given(call.state, call.first, function, completion_options);
   wanted.count = given.number32("count", most_work).value_or(1);
   given.push("status");
   if (is_any(call.state, -1)) {
     wanted.status.reset();
   } else if (const std::optional<std::string> status = given.text("status")) {
     wanted.status = status_by_name(*status);
-    if (!wanted.status) wrong(fmt::format("expect_completion: no such status: {}", *status));
+    if (!wanted.status) wrong(fmt::format("{}: no such status: {}", function, *status));
   }
   lua_pop(call.state, 1);
   wanted.is_receive = given.flag("receive").value_or(false);
@@ -214,6 +213,12 @@ int expect_completion(Call& call) {
     if (completion.invalidated_r_key) field("invalidated", *completion.invalidated_r_key);
   }
   return static_cast<int>(completions.size());
+}
+
+int expect_completion(Call& call) { return take_completions(call, "expect_completion", {}); }
+
+int maybe_completion(Call& call) {
+  return take_completions(call, "maybe_completion", {.within_ns = 100'000'000, .must_come = false});
 }
 
 int expect_no_completion(Call& call) {
@@ -272,6 +277,7 @@ const Function functions[] = {
     {"post_fetch_add", dut, post_fetch_add, add_options},
     {"post_receive", dut, post_receive, {"count", "length"}},
     {"expect_completion", dut, expect_completion, completion_options},
+    {"maybe_completion", dut, maybe_completion, completion_options},
     {"expect_no_completion", dut, expect_no_completion, {"within"}},
     {"expect_state", dut, expect_state, {}},
     {"memory", dut, memory, {}},

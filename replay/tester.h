@@ -82,6 +82,7 @@ struct CompletionWanted {
   std::optional<std::uint64_t> original;           // atomics: what was there before
   std::optional<std::uint32_t> bytes, immediate, invalidated_r_key;
   std::int64_t within_ns = 1'000'000'000;
+  bool must_come = true;  // or the test fails
 };
 
 // A packet that arrived or was sent, for scripts to look at.

@@ -228,10 +228,15 @@ Result<int> UdpWire::sender(std::uint16_t source_port) {
   return fd;
 }
 
-Result<void> UdpWire::send(std::span<const std::uint8_t> frame) {
+Result<void> UdpWire::carries(std::span<const std::uint8_t> frame) const {
   if (const char* why = unsendable(frame, local_))
     return Error{
         fmt::format("udp wire: cannot send this frame, for the kernel writes its IP header: {}; use --wire eth", why)};
+  return {};
+}
+
+Result<void> UdpWire::send(std::span<const std::uint8_t> frame) {
+  if (const Result<void> able = carries(frame); !able) return able;
   const bool v4 = frame[0] >> 4 == 4;
   const std::size_t header = v4 ? Ipv4::bytes : Ipv6::bytes;
   const View<Udp> udp(frame.data() + header);

@@ -36,6 +36,7 @@ class UdpWire final : public Wire {
   IpAddress address() const override { return local_; }
   std::int64_t now_ns() override;
   // Errors: an IP header other than the kernel writes; no route; longer than the path's MTU.
+  Result<void> carries(std::span<const std::uint8_t> frame) const override;
   Result<void> send(std::span<const std::uint8_t> frame) override;
   Result<std::optional<Received>> receive(std::int64_t deadline_ns) override;
 

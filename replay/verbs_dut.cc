@@ -27,7 +27,6 @@ using verbs::Library;
 const Library& library() { return **verbs::load(); }
 
 constexpr int send_depth = 128, receive_depth = 128;
-constexpr std::uint32_t grh_bytes = 40;  // put before each received datagram by every device
 
 // A failed completion tells its request's id and nothing else. Its lowest bit here tells the queue, the others are the
 // tester's id.
@@ -80,7 +79,7 @@ struct OpenChannel {
   ChannelOptions options;
   Channel channel;
   // In the order they are made.
-  std::optional<verbs::Memory> local, remote, grh;
+  std::optional<verbs::Memory> local, remote;
   verbs::EventChannel events;
   verbs::CompletionQueue completions;
   verbs::QueuePair pair;
@@ -203,8 +202,6 @@ Result<void> VerbsDut::make_queues(OpenChannel& open) const {
   };
   if (Result<void> made = make(open.local, options.local_bytes, IBV_ACCESS_LOCAL_WRITE); !made) return made;
   if (Result<void> made = make(open.remote, options.remote_bytes, remote_access); !made) return made;
-  if (options.service == Service::ud)
-    if (Result<void> made = make(open.grh, grh_bytes, IBV_ACCESS_LOCAL_WRITE); !made) return made;
 
   open.events.reset(library().ibv_create_comp_channel(context_.get()));
   if (!open.events) return failed("make a completion channel", errno);
@@ -379,15 +376,11 @@ Result<void> VerbsDut::post_receive(const Channel& channel, const ReceiveRequest
   const Result<std::span<std::uint8_t>> part = part_of((*open)->local, request.local_offset, request.length);
   if (!part) return Error{part.error()};
   if (request.id > highest_id) return id_too_high();
-  // The GRH that comes before a datagram goes elsewhere.
-  std::array<ibv_sge, 2> pieces;
-  int count = 0;
-  if ((*open)->grh) pieces[static_cast<std::size_t>(count++)] = element(*(*open)->grh, (*open)->grh->bytes());
-  if (request.length > 0) pieces[static_cast<std::size_t>(count++)] = element(*(*open)->local, *part);
+  ibv_sge piece = element(*(*open)->local, *part);
   ibv_recv_wr work{};
   work.wr_id = work_id(request.id, true);
-  work.sg_list = pieces.data();
-  work.num_sge = count;
+  work.sg_list = &piece;
+  work.num_sge = request.length > 0 ? 1 : 0;
   ibv_recv_wr* refused = nullptr;
   if (const int error = ibv_post_recv((*open)->pair.get(), &work, &refused); error != 0) {
     if (error == ENOMEM) return Error{fmt::format("the receive queue is full ({} requests)", receive_depth)};
@@ -396,11 +389,10 @@ Result<void> VerbsDut::post_receive(const Channel& channel, const ReceiveRequest
   return {};
 }
 
-Completion completion_of(const ibv_wc& wc, bool ud) {
+Completion completion_of(const ibv_wc& wc) {
   Completion out{.id = wc.wr_id >> 1, .status = status_of(wc.status), .is_receive = (wc.wr_id & 1) != 0};
   if (out.status != Status::success) return out;
   if (out.is_receive || wc.opcode == IBV_WC_RDMA_READ) out.bytes = wc.byte_len;
-  if (out.is_receive && ud) out.bytes -= std::min(out.bytes, grh_bytes);
   if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) out.immediate = ntohl(wc.imm_data);
   if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) out.invalidated_r_key = wc.invalidated_rkey;
   return out;
@@ -419,7 +411,7 @@ Result<std::vector<Completion>> VerbsDut::poll(const Channel& channel, std::int6
     if (count < 0) return failed("poll the completion queue", -count);
     std::vector<Completion> out;
     for (const ibv_wc& wc : std::span(entries).first(static_cast<std::size_t>(count)))
-      out.push_back(completion_of(wc, open.options.service == Service::ud));
+      out.push_back(completion_of(wc));
     const std::int64_t left_ns = until_ns - monotonic_ns();
     if (!out.empty() || left_ns <= 0) return out;
 

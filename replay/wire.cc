@@ -8,6 +8,8 @@
 
 namespace rdmascope::replay {
 
+Result<void> Wire::carries(std::span<const std::uint8_t>) const { return {}; }
+
 std::int64_t real_time_ns() {
   timespec t{};
   clock_gettime(CLOCK_REALTIME, &t);

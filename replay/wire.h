@@ -37,6 +37,8 @@ class Wire {
   virtual std::optional<MacAddress> mac() const { return std::nullopt; }
   virtual std::int64_t now_ns() = 0;
 
+  // An error when the wire cannot carry the frame as it is, whatever the device may be.
+  virtual Result<void> carries(std::span<const std::uint8_t> frame) const;
   // The whole frame as built, or an error when the wire cannot carry it as it is.
   virtual Result<void> send(std::span<const std::uint8_t> frame) = 0;
   // The next frame for the tester, or nullopt when none comes until `deadline_ns`, or is there, when that has passed.

@@ -274,14 +274,14 @@ void datagrams_go_both_ways(Dut& dut, const Socket& wire, const IpAddress& teste
   expect(Bytes(sent.begin() + 20, sent.end()) == data, "wrong data in the datagram");
   expect(must(dut.poll(channel, 5 * second_ns)).size() == 1, "the send did not complete");
 
-  must(dut.post_receive(channel, {.id = 2, .local_offset = 1000, .length = 100}));
+  must(dut.post_receive(channel, {.id = 2, .local_offset = 1000, .length = 140}));
   Bytes deth;
   put(deth, options.q_key, 4);
   put(deth, tester_qpn, 4);
   wire.send(bth(0x64, channel.qpn, 1) + deth + data);
   const std::vector<Completion> done = must(dut.poll(channel, 5 * second_ns));
-  expect(done.size() == 1 && done[0].id == 2 && done[0].bytes == 64, "the receive did not complete");
-  expect(must(dut.read_memory(channel, Region::local, 1000, 64)) == data, "wrong data received");
+  expect(done.size() == 1 && done[0].id == 2 && done[0].bytes == 40 + 64, "the receive did not complete");
+  expect(must(dut.read_memory(channel, Region::local, 1000 + 40, 64)) == data, "wrong data received");
   must(dut.close(channel));
 }
 

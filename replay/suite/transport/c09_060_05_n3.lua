@@ -5,7 +5,7 @@ test { id = "C09-060-05-N3", title = "A READ response of the wrong length is no 
        covers = { "C9-60#05", "L-01", "L-05" } }
 
 local function story(first, middle, last)
-  local rc   = open_rc { mtu = 256, ack_timeout = 10, retry_count = 1 }
+  local rc   = open_rc { mtu = 256, ack_timeout = 16, retry_count = 1 }
   local data = pattern(3 * rc.mtu)
   allow { retransmission = true }
   rc.dut:post_read { length = #data }

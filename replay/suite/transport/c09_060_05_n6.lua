@@ -6,7 +6,7 @@ test { id = "C09-060-05-N6", title = "A READ response with a NAK syndrome is no 
 
 for _, syndrome in ipairs { NAK_SEQUENCE, NAK_REMOTE_ACCESS, RNR(1) } do
   sub(string.format("syndrome 0x%02x", syndrome), function()
-    local rc   = open_rc { mtu = 256, ack_timeout = 10, retry_count = 1 }
+    local rc   = open_rc { mtu = 256, ack_timeout = 16, retry_count = 1 }
     local data = pattern(2 * rc.mtu)
     allow { retransmission = true }
     rc.dut:post_read { length = #data }

@@ -5,7 +5,7 @@ test { id = "L-05-response-position", title = "READ responses out of place are n
        covers = { "L-05", "R-03" } }
 
 local function story(kinds)
-  local rc   = open_rc { mtu = 256, ack_timeout = 10, retry_count = 1 }
+  local rc   = open_rc { mtu = 256, ack_timeout = 16, retry_count = 1 }
   local data = pattern(3 * rc.mtu)
   allow { retransmission = true }
   rc.dut:post_read { length = #data }

@@ -1,4 +1,4 @@
--- UD: a message that does not fit into its receive buffer is not received as if it did.
+-- UD: a message that does not fit into its receive buffer is not received as if it did: it is dropped, or the receive fails.
 -- ib-wire.md U-05.
 test { id = "U-05-ud-too-long", title = "UD messages that do not fit are not received", covers = { "U-05" } }
 
@@ -9,5 +9,6 @@ rc.dut:expect_completion { receive = true, bytes = 100, data = pattern(60) }
 rc.dut:post_receive { length = 100 }
 send { "UD_SEND_ONLY", psn = rc.own_psn(1), payload = pattern(61) }
 quiet()
-rc.dut:expect_no_completion()
+local c = rc.dut:maybe_completion { receive = true, status = any }
+assert(not c or c.status ~= "success", "a message that does not fit is received")
 rc:close()
