@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
+#include "cli/known_deviations.h"
 #include "cli/recorder.h"
 #include "cli/test_bench.h"
 #include "cli/test_report.h"
@@ -20,7 +22,7 @@ namespace {
 struct TestCommand {
   std::vector<std::string> named;
   BenchOptions bench;
-  std::string record, filter;
+  std::string record, filter, known;
   bool list = false, list_mutants = false, steps = false, diagrams = false;
   unsigned repeat = 1;
   std::uint64_t seed = 1;
@@ -74,6 +76,12 @@ int run_test(const TestCommand& command) {
   if (command.list) return list_scripts(*scripts);
   Result<BenchMaker> benches = BenchMaker::parse(command.bench);
   if (!benches) return fail(benches.error());
+  std::optional<KnownDeviations> known;
+  if (!command.known.empty()) {
+    Result<KnownDeviations> listed = KnownDeviations::read(command.known);
+    if (!listed) return fail(listed.error());
+    known = std::move(*listed);
+  }
   std::unique_ptr<Recorder> recorder;
   std::int64_t last_recorded_ns = 0;
   if (!command.record.empty()) {
@@ -101,8 +109,11 @@ int run_test(const TestCommand& command) {
       script_options.tester.seed = command.seed + round;
       script_options.tester.interrupted = &interrupted;
       script_options.wants = WantedIds(command.named, command.filter);
-      const replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
-      for (const replay::Case& c : run.report.cases) report->add(c, chosen.path);
+      replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
+      for (replay::Case& c : run.report.cases) {
+        if (known) known->apply(c);
+        report->add(c, chosen.path);
+      }
       if (recorder)
         if (const Result<void> r = record(*recorder, run, *(*bench)->wire, last_recorded_ns); !r)
           return fail(r.error());
@@ -111,6 +122,8 @@ int run_test(const TestCommand& command) {
     if (const Result<void> closed = recorder->close(); !closed) return fail(closed.error());
   if (!report->finish()) return fail(report->error());
   if (report->total() == 0) return fail("no test was run");
+  if (known && !known->passed().empty())
+    note(fmt::format("listed in {}, but passed: {}", command.known, fmt::join(known->passed(), "; ")));
   if (report->count(replay::Verdict::error) > 0) return exit_error;
   return report->count(replay::Verdict::failed) > 0 ? exit_findings : exit_fine;
 }
@@ -133,6 +146,10 @@ void add_test_command(CLI::App& app, Run& run) {
   test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")
       ->type_name("FILE");
   test->add_option("--record", options->record, "write every packet to this capture file, with the step it belongs to")
+      ->type_name("FILE");
+  test->add_option("--known", options->known,
+                   "what the device is known to do differently: tests listed in this file may fail; entries look like "
+                   "\"- `C09-060-05`: why\"")
       ->type_name("FILE");
   test->add_flag("--list", options->list, "show the tests that would run");
   test->add_flag("--list-mutants", options->list_mutants, "show the mutants of the model: each breaks one rule");

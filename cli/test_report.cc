@@ -29,10 +29,12 @@ std::uint64_t TestReport::total() const { return std::accumulate(counts_.begin()
 
 std::string TestReport::summary() const {
   std::vector<std::string> parts;
-  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::error, Verdict::not_applicable, Verdict::skipped})
+  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::error, Verdict::known_deviation, Verdict::not_applicable,
+                          Verdict::skipped})
     if (count(v) > 0)
-      parts.push_back(v == Verdict::error ? fmt::format("{} error{}", count(v), count(v) == 1 ? "" : "s")
-                                          : fmt::format("{} {}", count(v), name(v)));
+      parts.push_back(v == Verdict::error || v == Verdict::known_deviation
+                          ? fmt::format("{} {}{}", count(v), name(v), count(v) == 1 ? "" : "s")
+                          : fmt::format("{} {}", count(v), name(v)));
   return fmt::format("{} test{}{}{}", total(), total() == 1 ? "" : "s", parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }
 

@@ -50,7 +50,7 @@ class TestReport {
 
  private:
   Output output_;
-  std::array<std::uint64_t, 5> counts_{};
+  std::array<std::uint64_t, 6> counts_{};
 };
 
 std::unique_ptr<TestReport> make_test_report(TestReportOptions options);

@@ -50,9 +50,10 @@ class JsonReport final : public TestReport {
   }
 
   void put_end() override {
-    out().put(fmt::format("\n],\"passed\":{},\"failed\":{},\"errors\":{},\"not_applicable\":{},\"skipped\":{}}}\n",
+    out().put(fmt::format("\n],\"passed\":{},\"failed\":{},\"errors\":{},\"known_deviations\":{},"
+                          "\"not_applicable\":{},\"skipped\":{}}}\n",
                           count(Verdict::passed), count(Verdict::failed), count(Verdict::error),
-                          count(Verdict::not_applicable), count(Verdict::skipped)));
+                          count(Verdict::known_deviation), count(Verdict::not_applicable), count(Verdict::skipped)));
   }
 
   void text(std::string_view s) {

@@ -48,7 +48,7 @@ class JunitReport final : public TestReport {
     out().put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     out().put(fmt::format("<testsuites name=\"rdmascope test\" {}>\n", counts));
     out().put(fmt::format("  <testsuite name=\"{}\" {} skipped=\"{}\">\n", xml(options_.dut), counts,
-                          count(Verdict::skipped) + count(Verdict::not_applicable)));
+                          count(Verdict::skipped) + count(Verdict::not_applicable) + count(Verdict::known_deviation)));
     out().put(cases_);
     out().put(fmt::format("    <system-out>{}</system-out>\n", xml(summary())));
     out().put("  </testsuite>\n</testsuites>\n");

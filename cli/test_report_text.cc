@@ -23,6 +23,8 @@ Look look_of(Verdict v) {
       return {"FAIL", "\033[1;31m"};
     case Verdict::error:
       return {"ERROR", "\033[1;31m"};
+    case Verdict::known_deviation:
+      return {"known", "\033[33m"};
     case Verdict::not_applicable:
       return {"n/a", "\033[33m"};
     case Verdict::skipped:

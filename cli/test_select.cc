@@ -23,10 +23,6 @@ std::string plain(std::string_view id) {
   return out;
 }
 
-bool fits(const std::string& pattern, const std::string& id) {
-  return pattern.empty() || fnmatch(plain(pattern).c_str(), plain(id).c_str(), 0) == 0;
-}
-
 std::vector<std::string> scripts_below(const std::string& folder) {
   std::vector<std::string> out;
   std::error_code problem;
@@ -45,10 +41,13 @@ Result<ChosenScript> read_chosen(const std::string& path, const std::string& sho
   return ChosenScript{std::move(*script), std::move(*head), shown};
 }
 
-// The id without its part.
-std::string_view whole(std::string_view id) { return id.substr(0, id.find('/')); }
-
 }  // namespace
+
+bool fits(const std::string& pattern, const std::string& id) {
+  return pattern.empty() || fnmatch(plain(pattern).c_str(), plain(id).c_str(), 0) == 0;
+}
+
+std::string whole(const std::string& id) { return id.substr(0, id.find('/')); }
 
 Result<std::string> suite_folder() {
   std::error_code problem;

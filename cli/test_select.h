@@ -21,6 +21,11 @@ Result<std::string> suite_folder();
 // Nothing named: the whole suite. `pattern`: only ids that fit (* and ?), any case; empty: all.
 Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>& named, const std::string& pattern);
 
+// "C09_060_05" and "c09-060-05" are one id; * and ? in the pattern stand for anything. An empty pattern fits all.
+bool fits(const std::string& pattern, const std::string& id);
+// The id without its part.
+std::string whole(const std::string& id);
+
 // Whether an id ("C09-060-05", or a part "C09-060-05/wrap") is among those the user asked for.
 class WantedIds {
  public:

@@ -15,6 +15,7 @@ enum class Verdict : std::uint8_t {
   not_applicable,  // the device cannot do what the test needs
   skipped,         // the script says so
   error,           // neither: the script is wrong, or device or wire gave out
+  known_deviation,  // failed, as the user knows it of this device
 };
 std::string_view name(Verdict verdict);  // "not applicable"
 

@@ -47,6 +47,20 @@ check list-mutants 0 '^read-takes-one-psn +Q-02' "$tool" test --list-mutants
 check mutant 1 'expected S\+3 .*, got S\+1' "$tool" test C09-060-05 --dut model:mutant=read-takes-one-psn
 check no-such-mutant 2 'no such mutant' "$tool" test --dut model:mutant=x
 check no-such-dut 2 'no such device' "$tool" test --dut x
+
+printf -- '# What it does\n\nprose\n- `E-9`, `b-2`: counts PSNs its own way\n' >"$work/known.md"
+check known-deviation 0 '^known B_2' "$tool" test "$work/bad.lua" --known "$work/known.md"
+check known-deviation-says-why 0 'known: counts PSNs its own way' "$tool" test "$work/bad.lua" --known "$work/known.md"
+check known-deviation-counts 0 '^1 test: 1 known deviation$' "$tool" test "$work/bad.lua" --known "$work/known.md"
+check known-deviation-in-tap 0 '^not ok 1 - B_2 good & well # TODO known deviation$' "$tool" test "$work/bad.lua" --known "$work/known.md" -T tap
+check known-deviation-in-json 0 '"failed":0,"errors":0,"known_deviations":1' "$tool" test "$work/bad.lua" --known "$work/known.md" -T json
+check unknown-deviation 1 '^FAIL  B_2' "$tool" test "$work/bad.lua" --known <(echo '`E-9`')
+check known-parts 0 '^known C09-060-05-N1' "$tool" test C09-060-05-N1 --dut model:mutant=complete-early --known <(echo '- `C09-060-05-N1*`')
+echo '- `G-1`: no more' >"$work/stale.md"
+check known-but-passed 0 'note: listed in .*stale.md, but passed: G-1' "$tool" test "$work/good.lua" --known "$work/stale.md"
+check known-empty 2 'lists no deviation' "$tool" test "$work/good.lua" --known <(echo prose)
+check known-missing 2 'nowhere.md: cannot open: No such file' "$tool" test "$work/good.lua" --known nowhere.md
+
 check repeat 0 '^3 tests: 3 passed' "$tool" test "$work/good.lua" --repeat 3
 check steps 0 'tester -> DUT  RC_RDMA_READ_RESPONSE_FIRST S\+0' "$tool" test "$work/good.lua" --steps
 check printed 0 'print +all is well' "$tool" test "$work/good.lua" --steps
