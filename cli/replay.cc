@@ -135,10 +135,9 @@ class Player {
                                options.to, replay::to_text(p.path_.source))};
     if (const std::optional<replay::MacAddress> mac = p.wire_->mac()) {
       p.path_.source_mac = *mac;
-      if (std::sscanf(options.to_mac.c_str(), "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &p.path_.destination_mac[0],
-                      &p.path_.destination_mac[1], &p.path_.destination_mac[2], &p.path_.destination_mac[3],
-                      &p.path_.destination_mac[4], &p.path_.destination_mac[5]) != 6)
-        return Error{"--wire eth needs the receiver's MAC address: --to-mac 02:00:00:00:00:01"};
+      const Result<replay::MacAddress> to_mac = replay::parse_mac(options.to_mac);
+      if (!to_mac) return Error{"--wire eth needs the receiver's MAC address: --to-mac 02:00:00:00:00:01"};
+      p.path_.destination_mac = *to_mac;
     }
     if (!options.record.empty()) {
       auto recorder = Recorder::create(options.record);

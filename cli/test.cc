@@ -107,6 +107,7 @@ int run_test(const TestCommand& command) {
       replay::ScriptOptions script_options;
       script_options.tester.timeout_factor = command.timeout_factor;
       script_options.tester.seed = command.seed + round;
+      script_options.tester.wrap = command.bench.roce;
       script_options.tester.interrupted = &interrupted;
       script_options.wants = WantedIds(command.named, command.filter);
       replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
@@ -135,7 +136,8 @@ void add_test_command(CLI::App& app, Run& run) {
   CLI::App* test = app.add_subcommand("test", "Test a device: play scripted packets and judge what it answers");
   test->add_option(
           "SCRIPT", options->named,
-          "a script, a folder of scripts, an area of the suite (transport) or an id (C09-060-05); none: the suite")
+          "a script, a folder of scripts, an area of the suite (transport), an id (C09-060-05-N1) or how ids begin "
+          "(C09-060); none: the suite")
       ->type_name("FILE");
   test->add_option("--dut", options->bench.dut,
                    fmt::format("the device under test: {}; model is a correct one in software", dut_forms))
@@ -143,6 +145,8 @@ void add_test_command(CLI::App& app, Run& run) {
   test->add_option("--wire", options->bench.wire,
                    fmt::format("how packets reach it: memory (the model), {}", replay::wire_forms))
       ->type_name("WIRE");
+  add_choice(*test, "--roce", options->bench.roce, roce_choices, "version",
+             "what the packets stand in: v2, IP and UDP; v1, a GRH behind Ethernet");
   test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")
       ->type_name("FILE");
   test->add_option("--record", options->record, "write every packet to this capture file, with the step it belongs to")

@@ -27,9 +27,11 @@ std::pair<std::string, std::string> split(const std::string& text) {
 // Nobody takes orders at the other end: a queue pair that somebody has made by hand. Packets can be sent and looked at.
 class NoDut final : public replay::Dut {
  public:
-  NoDut(const replay::IpAddress& address, std::uint32_t qpn) : qpn_(qpn) {
+  NoDut(const replay::IpAddress& address, std::uint32_t qpn, std::optional<replay::MacAddress> mac) : qpn_(qpn) {
     info_.name = "none";
     info_.address = address;
+    info_.mac = mac;
+    info_.takes_orders = false;
   }
   const replay::DutInfo& info() const override { return info_; }
   Result<replay::Channel> open(const replay::ChannelOptions& options) override {
@@ -70,6 +72,11 @@ Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   BenchMaker maker(options);
   const auto [device, rest] = split(options.dut);
   if (maker.options_.wire.empty()) maker.options_.wire = device == "model" ? "memory" : "udp";
+  if (options.roce == replay::Wrap::roce_v1) {
+    if (split(maker.options_.wire).first == "udp")
+      return Error{"--roce v1 has no UDP: go over --wire eth:INTERFACE, or memory for the model"};
+    if (device == "agent") return Error{"--roce v1: the agent makes RoCEv2 queue pairs only"};
+  }
   if (device == "model") {
     if (!rest.empty()) {
       constexpr std::string_view key = "mutant=";
@@ -91,14 +98,23 @@ Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
     return maker;
   }
   if (device == "none") {
-    const std::size_t comma = rest.rfind(',');
-    const std::string number = comma == std::string::npos ? "" : rest.substr(comma + 1);
+    auto part = [&rest = rest, at = std::size_t{0}]() mutable {
+      const std::size_t begin = std::min(at, rest.size()), comma = std::min(rest.find(',', begin), rest.size());
+      at = comma + 1;
+      return rest.substr(begin, comma - begin);
+    };
+    const Result<replay::IpAddress> address = replay::parse_address(part());
+    const std::string number = part(), mac = part();
     char* end = nullptr;
     const unsigned long qpn = std::strtoul(number.c_str(), &end, 0);
-    const Result<replay::IpAddress> address = replay::parse_address(rest.substr(0, comma));
-    if (!address || number.empty() || *end != '\0' || qpn > 0xffffff)
-      return Error{fmt::format("--dut {}: write none:ADDRESS,QP as none:10.77.0.1,0x11", options.dut)};
-    maker.none_ = {*address, static_cast<std::uint32_t>(qpn)};
+    const Result<replay::MacAddress> parsed = mac.empty() ? replay::MacAddress{} : replay::parse_mac(mac);
+    if (!address || number.empty() || *end != '\0' || qpn > 0xffffff || !parsed || !part().empty())
+      return Error{fmt::format("--dut {}: write none:ADDRESS,QP[,MAC] as none:10.77.0.1,0x11", options.dut)};
+    if (mac.empty() && split(maker.options_.wire).first == "eth")
+      return Error{fmt::format("--dut {}: on --wire eth also say where frames go, as none:10.77.0.1,0x11,02:00:00:00:00:01",
+                               options.dut)};
+    maker.none_ = QueuePair{*address, static_cast<std::uint32_t>(qpn),
+                            mac.empty() ? std::nullopt : std::optional(*parsed)};
     return maker;
   }
   return Error{fmt::format("--dut {}: no such device; choose {}", options.dut, dut_forms)};
@@ -108,6 +124,8 @@ Result<Bench> BenchMaker::make() const {
   const std::string wire = split(options_.wire).first;
   replay::ModelOptions model;
   model.mutant = mutant_;
+  model.wrap = options_.roce;
+  if (options_.roce == replay::Wrap::roce_v1) model.link_type = 1;
   if (wire == "memory") {
     if (none_ || agent_) return Error{"--wire memory leads to the model only"};
     replay::ModelOnMemory made = replay::open_model(model);
@@ -122,7 +140,7 @@ Result<Bench> BenchMaker::make() const {
     if (!dut) return Error{dut.error()};
     return Bench{std::move(*own), std::move(*dut)};
   }
-  if (none_) return Bench{std::move(*own), std::make_unique<NoDut>(none_->first, none_->second)};
+  if (none_) return Bench{std::move(*own), std::make_unique<NoDut>(none_->address, none_->qpn, none_->mac)};
   if (wire != "udp") return Error{fmt::format("--wire {}: the model is reached over memory or udp[:ADDRESS]", options_.wire)};
   const Result<replay::IpAddress> there = replay::parse_address(std::string(model_on_udp));
   if (!there) return Error{there.error()};

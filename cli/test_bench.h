@@ -8,17 +8,22 @@
 #include <utility>
 
 #include "base/result.h"
+#include "cli/choice.h"
 #include "replay/agent_dut.h"
+#include "replay/build.h"
 #include "replay/dut.h"
 #include "replay/wire.h"
 
 namespace rdmascope::cli {
 
-inline constexpr std::string_view dut_forms = "model, model:mutant=NAME, agent:HOST[:PORT] or none:ADDRESS,QP";
+inline constexpr std::string_view dut_forms = "model, model:mutant=NAME, agent:HOST[:PORT] or none:ADDRESS,QP[,MAC]";
+
+inline constexpr Choice<replay::Wrap> roce_choices[] = {{"v2", replay::Wrap::roce_v2}, {"v1", replay::Wrap::roce_v1}};
 
 struct BenchOptions {
   std::string dut = "model", wire;  // wire empty: what the device needs
   std::string token_file;
+  replay::Wrap roce = replay::Wrap::roce_v2;
 };
 
 struct Bench {
@@ -42,7 +47,12 @@ class BenchMaker {
   std::uint16_t mutant_ = 0;
   bool fresh_ = true;
   std::optional<replay::AgentDutOptions> agent_;
-  std::optional<std::pair<replay::IpAddress, std::uint32_t>> none_;  // address and queue pair
+  struct QueuePair {
+    replay::IpAddress address;
+    std::uint32_t qpn;
+    std::optional<replay::MacAddress> mac;
+  };
+  std::optional<QueuePair> none_;
   std::unique_ptr<Bench> bench_;
 };
 

@@ -23,6 +23,12 @@ std::string plain(std::string_view id) {
   return out;
 }
 
+// "C09-060" names all tests of that statement, C09-060-05-N1 too, "C09-060-05/wrap" the one it is a part of.
+bool names(const std::string& name, const std::string& id) {
+  return plain(id) == plain(whole(name)) ||
+         (name.find('/') == std::string::npos && plain(id).starts_with(plain(name) + "-"));
+}
+
 std::vector<std::string> scripts_below(const std::string& folder) {
   std::vector<std::string> out;
   std::error_code problem;
@@ -106,7 +112,7 @@ Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>&
     if (const Result<void> read = read_suite(); !read) return Error{read.error()};
     bool any = false;
     for (const ChosenScript& script : suite)
-      if (plain(script.head.id) == plain(whole(name)) || script.path.starts_with(name + "/") ||
+      if (names(name, script.head.id) || script.path.starts_with(name + "/") ||
           plain(script.script.name) == plain(name) + std::string(ending)) {
         add(script);
         any = true;

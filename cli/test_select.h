@@ -18,7 +18,7 @@ struct ChosenScript {
 // Where the suite is: beside the installed program, else where it was built from.
 Result<std::string> suite_folder();
 
-// Nothing named: the whole suite. `pattern`: only ids that fit (* and ?), any case; empty: all.
+// Nothing named: the whole suite. An id also names those that go on behind it with a hyphen. `pattern`: only ids that fit (* and ?), any case; empty: all.
 Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>& named, const std::string& pattern);
 
 // "C09_060_05" and "c09-060-05" are one id; * and ? in the pattern stand for anything. An empty pattern fits all.

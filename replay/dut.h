@@ -26,6 +26,7 @@ struct DutInfo {
   std::optional<MacAddress> mac;  // where frames on an Ethernet wire go
   std::uint32_t max_pmtu = 4096;  // bytes
   std::uint8_t max_initiator_depth = 16, max_responder_resources = 16;
+  bool takes_orders = true;       // false: packets can be sent to it, nothing more
   bool atomics = true, send_with_invalidate = true, flush = false, atomic_write = false;
 };
 

@@ -35,6 +35,7 @@ struct TesterOptions {
   double timeout_factor = 1;                       // on the time the device has to do what is expected
   std::uint64_t seed = 1;                          // for PSNs and queue pair numbers that a script leaves open
   const std::atomic<bool>* interrupted = nullptr;  // set by a signal: the script ends
+  Wrap wrap = Wrap::roce_v2;                       // what the device's packets stand in; the wire must carry it
 };
 
 // A frame as it passed, either way.
@@ -130,6 +131,8 @@ class Tester {
                                   const std::optional<std::string>& data);
   std::vector<std::uint64_t> post_receive(Connection& connection, std::uint32_t count, std::uint32_t length);
   std::vector<Completion> expect_completion(Connection& connection, const CompletionWanted& wanted);
+  // Stops where the device cannot be told anything.
+  void need_orders();
   void expect_no_completion(Connection& connection, std::int64_t within_ns);
   std::string read_memory(Connection& connection, Region region, std::uint32_t offset, std::uint32_t length);
   void write_memory(Connection& connection, Region region, std::uint32_t offset, std::string_view bytes);

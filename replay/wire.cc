@@ -3,12 +3,24 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <cstdio>
+
 #include "replay/eth_wire.h"
 #include "replay/udp_wire.h"
 
 namespace rdmascope::replay {
 
 Result<void> Wire::carries(std::span<const std::uint8_t>) const { return {}; }
+
+Result<MacAddress> parse_mac(const std::string& text) {
+  MacAddress out{};
+  int end = 0;
+  if (std::sscanf(text.c_str(), "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &out[0], &out[1], &out[2], &out[3], &out[4], &out[5],
+                  &end) == 6 &&
+      static_cast<std::size_t>(end) == text.size())
+    return out;
+  return Error{fmt::format("{}: no MAC address", text)};
+}
 
 std::int64_t real_time_ns() {
   timespec t{};

@@ -45,6 +45,9 @@ class Wire {
   virtual Result<std::optional<Received>> receive(std::int64_t deadline_ns) = 0;
 };
 
+// "02:00:00:00:00:01".
+Result<MacAddress> parse_mac(const std::string& text);
+
 // The clock of wires that carry frames between machines: nanoseconds since 1970-01-01 UTC.
 std::int64_t real_time_ns();
 

@@ -40,12 +40,21 @@ check no-such-script 2 'cannot read nowhere.lua: no such file' "$tool" test nowh
 check no-such-id 2 'no such script, folder, area of the suite or id: C77' "$tool" test C77
 check id-with-underscores 0 '^ok    C09-060-05/PSNs wrap' "$tool" test C09_060_05
 check id-in-lower-case 0 '^ok    C09-060-05-N1' "$tool" test c09-060-05-n1
+check ids-that-begin-so 0 '^C09-060-05-N12 ' "$tool" test C09-060-05 --list
+for mutant in complete-early complete-out-of-order ignore-missing-middle accept-bad-icrc accept-repeated-psn; do
+  check "C09-060-05-catches-$mutant" 1 '^FAIL  C09-060-05' "$tool" test C09-060-05 --dut "model:mutant=$mutant"
+done
 check a-part-by-id 0 '^1 test: 1 passed' "$tool" test 'c09-060-05/psns wrap'
 check area 0 'C09-060-05-N1' "$tool" test transport --filter 'c09-060-05-n1'
 check list 0 '^C09-060-05 +A READ completes after its Last response  \(transport/c09_060_05.lua\)$' "$tool" test --list
 check list-mutants 0 '^read-takes-one-psn +Q-02' "$tool" test --list-mutants
 check mutant 1 'expected S\+3 .*, got S\+1' "$tool" test C09-060-05 --dut model:mutant=read-takes-one-psn
 check no-such-mutant 2 'no such mutant' "$tool" test --dut model:mutant=x
+check roce-v1 0 '^5?[0-9]+ tests: [0-9]+ passed$' "$tool" test C09-060 --roce v1
+check roce-v1-has-no-udp 2 'roce v1 has no UDP: go over --wire eth' "$tool" test --roce v1 --wire udp
+check nobody-takes-orders 0 '^n/a   C09-060-05' "$tool" test C09-060-05 --dut none:127.0.0.1,0x11 --wire udp
+check nobody-on-ethernet-has-a-mac 2 'also say where frames go' "$tool" test --dut none:10.0.0.1,0x11 --wire eth:lo
+check nobody-written-wrongly 2 'write none:ADDRESS,QP' "$tool" test --dut none:10.0.0.1,0x11,zz --wire eth:lo
 check no-such-dut 2 'no such device' "$tool" test --dut x
 
 printf -- '# What it does\n\nprose\n- `E-9`, `b-2`: counts PSNs its own way\n' >"$work/known.md"
