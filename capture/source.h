@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/result.h"
 
 namespace rdmascope::capture {
@@ -78,6 +79,14 @@ class Source {
 
   // True: bytes of a frame stay where they are as long as the source lives, not only until the next read().
   virtual bool frames_stay() const { return false; }
+
+  // For those who work on the frames of the last read(), `frame_bytes` in all, while they read on. True: the frames lie
+  // in `memory` now and stay until that is touched; what was in it is used in turn. False: they are valid until the next
+  // read() only, since the source cannot do it or copying them costs less.
+  virtual bool give_memory(Memory& memory, std::size_t frame_bytes) {
+    static_cast<void>(memory), static_cast<void>(frame_bytes);
+    return false;
+  }
 };
 
 }  // namespace rdmascope::capture

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include <fcntl.h>
@@ -36,10 +35,8 @@ Window::Window(std::span<const std::uint8_t> bytes)
     : at_(bytes.data()), end_(bytes.data() + bytes.size()), start_(bytes.data()), map_end_(end_), released_(end_) {}
 
 Window::Window(std::unique_ptr<ByteStream> stream, bool unpacked, std::size_t first_buffer)
-    : stream_(std::move(stream)), capacity_(first_buffer), unpacked_(unpacked) {
-  buffer_.reset(static_cast<std::uint8_t*>(std::malloc(capacity_)));
-  if (!buffer_) throw std::bad_alloc();
-  at_ = end_ = start_ = buffer_.get();
+    : stream_(std::move(stream)), buffer_(first_buffer), unpacked_(unpacked) {
+  at_ = end_ = start_ = buffer_.data();
 }
 
 std::optional<Window> Window::map(int fd, std::uint64_t from, std::uint64_t to) {
@@ -72,7 +69,6 @@ Window::Window(Window&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       stream_(std::move(other.stream_)),
       buffer_(std::move(other.buffer_)),
-      capacity_(other.capacity_),
       ended_(other.ended_),
       unpacked_(other.unpacked_) {}
 
@@ -114,18 +110,11 @@ Result<bool> Window::fill_stream(std::size_t need) {
   // The caller holds no frames now: what is left of a record goes to the front.
   std::size_t have = size();
   start_position_ = position();
-  std::memmove(buffer_.get(), at_, have);
+  std::memmove(buffer_.data(), at_, have);
   Result<bool> enough = true;
   while (have < need) {
-    if (have == capacity_) {
-      const std::size_t larger = std::min(2 * capacity_, largest_piece);
-      void* const moved = std::realloc(buffer_.get(), larger);
-      if (!moved) throw std::bad_alloc();
-      static_cast<void>(buffer_.release());
-      buffer_.reset(static_cast<std::uint8_t*>(moved));
-      capacity_ = larger;
-    }
-    const Result<std::size_t> got = stream_->read({buffer_.get() + have, capacity_ - have});
+    if (have == buffer_.size()) buffer_.grow(std::min(2 * have, largest_piece));
+    const Result<std::size_t> got = stream_->read({buffer_.data() + have, buffer_.size() - have});
     if (!got) {
       enough = Error{got.error()};
       break;
@@ -137,9 +126,21 @@ Result<bool> Window::fill_stream(std::size_t need) {
     }
     have += *got;
   }
-  at_ = start_ = buffer_.get();
+  at_ = start_ = buffer_.data();
   end_ = at_ + have;
   return enough;
+}
+
+bool Window::hand_over(Memory& memory, std::size_t used) {
+  const std::size_t rest = size();
+  if (!stream_ || rest > used) return false;
+  if (memory.size() < buffer_.size()) memory = Memory(buffer_.size());
+  if (rest > 0) std::memcpy(memory.data(), at_, rest);
+  start_position_ = position();
+  std::swap(memory, buffer_);
+  at_ = start_ = buffer_.data();
+  end_ = at_ + rest;
+  return true;
 }
 
 Progress Window::progress() const {

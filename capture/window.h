@@ -11,12 +11,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/memory.h"
 #include "base/result.h"
 #include "capture/source.h"
 
@@ -65,16 +65,16 @@ class Window {
       __builtin_prefetch(ahead);
   }
 
+  // Gives away the memory that the bytes before data() lie in and goes on in `memory`, where unread bytes are copied to.
+  // False, and nothing is done: there are more of these than `used`, or there is no buffer.
+  bool hand_over(Memory& memory, std::size_t used);
+
   bool is_stream() const { return stream_ != nullptr; }
   bool is_unpacked() const { return unpacked_; }
   Progress progress() const;
 
  private:
   static constexpr std::size_t prefetch_distance = 4096;
-
-  struct Free {
-    void operator()(std::uint8_t* p) const { std::free(p); }
-  };
 
   Window() = default;
   Result<bool> fill_mapped(std::size_t need);
@@ -92,8 +92,7 @@ class Window {
 
   // Stream.
   std::unique_ptr<ByteStream> stream_;
-  std::unique_ptr<std::uint8_t, Free> buffer_;
-  std::size_t capacity_ = 0;
+  Memory buffer_;
   bool ended_ = false, unpacked_ = false;
 };
 

@@ -21,6 +21,9 @@ using dissect::Transport;
 // long.
 constexpr int tries_before_sleep = 500;
 
+// Two made two workers 1.68 times as fast as one, three 1.75 times.
+constexpr std::size_t desks_of_a_worker = 3;
+
 // A frame on its way through the stages.
 struct Item {
   Packet packet;
@@ -114,9 +117,9 @@ class Checker::Impl {
   }
 
   // Who walked a batch also judges it: its packets are in the cache of that core. While others judge, a worker reads
-  // and walks a second batch, so nobody sleeps as long as the work is even.
+  // and walks further batches, so nobody sleeps as long as the work is even.
   void work(const std::function<bool(Batch&)>& read) {
-    std::array<Desk, 2> desks;
+    std::array<Desk, desks_of_a_worker> desks;
     std::size_t oldest = 0, walked = 0;
     std::unique_lock lock(mutex_);
     while (walked > 0 || !at_end_of_input_) {
@@ -125,10 +128,10 @@ class Checker::Impl {
         judge(desks[oldest]);
         lock.lock();
         ++batches_judged_;
-        oldest ^= 1;
+        oldest = (oldest + 1) % desks.size();
         --walked;
       } else if (walked < desks.size() && !reading_ && !at_end_of_input_) {
-        Desk& desk = desks[oldest ^ walked];
+        Desk& desk = desks[(oldest + walked) % desks.size()];
         reading_ = true;
         lock.unlock();
         const bool more = read(desk.batch);

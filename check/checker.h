@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "check/follow.h"
 #include "check/packet_facts.h"
 #include "check/rule.h"
@@ -58,10 +59,10 @@ struct Frame {
 };
 
 // Frames in capture order. With one worker their bytes must stay until the next batch is read; with several until this
-// object is to be filled again, and `bytes` is room for them where the source does not keep them.
+// object is to be filled again, and `memory` is room for them where the source does not keep them.
 struct Batch {
   std::vector<Frame> frames;
-  std::vector<std::uint8_t> bytes;
+  Memory memory;
 };
 
 class Checker {

@@ -204,12 +204,13 @@ class Feed {
     if (plan_.options.workers > 1 && !source_->frames_stay()) keep_bytes(batch);
   }
 
-  // The source will use its buffer anew while the batch is still in work.
-  static void keep_bytes(check::Batch& batch) {
+  // The source would use its buffer anew while the batch is still in work.
+  void keep_bytes(check::Batch& batch) {
     std::size_t total = 0;
     for (const check::Frame& frame : batch.frames) total += frame.bytes.size() + frame.info.options.size();
-    if (batch.bytes.size() < total) batch.bytes.resize(total);
-    std::uint8_t* to = batch.bytes.data();
+    if (source_->give_memory(batch.memory, total)) return;
+    batch.memory.grow(total);
+    std::uint8_t* to = batch.memory.data();
     for (check::Frame& frame : batch.frames)
       for (std::span<const std::uint8_t>* bytes : {&frame.bytes, &frame.info.options}) {
         const std::uint8_t* const from = std::exchange(*bytes, std::span<const std::uint8_t>(to, bytes->size())).data();

@@ -1,4 +1,5 @@
 // Capture files in and out: every format and byte order, damage of every kind, files cut at every byte.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -821,6 +824,46 @@ TEST(Open, LargePiecesOfAStreamGrowTheBufferOnlyAsBytesArrive) {
     ASSERT_EQ(all.frames.size(), 3u);
     EXPECT_EQ(all.frames[1].bytes, big);
     EXPECT_EQ(all.frames[2].bytes, Bytes{2});
+  }
+}
+
+// Each batch of frames is kept until the end, in memory that the source gave away, or copied where it says that is less.
+TEST(Open, FramesStayInMemoryThatWasGiven) {
+  const Bytes file = sample_pcap(20000);
+  const TempFile temp(file);
+  const All expected = read_all(file);
+  for (const std::size_t batch : {1u, 7u, 512u, 20000u}) {
+    Result<std::unique_ptr<Source>> source = open_file(temp.path());
+    ASSERT_TRUE(source) << source.error();
+    std::vector<Memory> kept;
+    std::vector<std::span<const std::uint8_t>> frames;
+    std::vector<Frame> out(batch);
+    bool given = false, copied = false;
+    for (;;) {
+      const Result<std::size_t> count = (*source)->read(out);
+      ASSERT_TRUE(count) << count.error();
+      if (*count == 0) break;
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i < *count; ++i) bytes += out[i].bytes.size();
+      Memory& memory = kept.emplace_back();
+      const bool stays = (*source)->give_memory(memory, bytes);
+      (stays ? given : copied) = true;
+      if (!stays) memory.grow(bytes);
+      std::uint8_t* to = memory.data();
+      for (std::size_t i = 0; i < *count; ++i) {
+        if (stays) {
+          frames.push_back(out[i].bytes);
+        } else {
+          frames.emplace_back(to, out[i].bytes.size());
+          to = std::copy(out[i].bytes.begin(), out[i].bytes.end(), to);
+        }
+      }
+    }
+    EXPECT_TRUE(given) << batch;
+    EXPECT_EQ(copied, batch < 20000) << batch;  // small batches out of a full buffer
+    ASSERT_EQ(frames.size(), expected.frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      ASSERT_TRUE(std::ranges::equal(frames[i], expected.frames[i].bytes)) << batch << ", frame " << i;
   }
 }
 
