@@ -14,7 +14,8 @@ inline constexpr std::uint16_t end = 0, comment = 1;                            
 inline constexpr std::uint16_t shb_hardware = 2, shb_os = 3, shb_application = 4;  // section header
 inline constexpr std::uint16_t if_name = 2, if_description = 3, if_tsresol = 9;    // interface description
 inline constexpr std::uint16_t if_filter = 11, if_os = 12, if_fcslen = 13, if_tsoffset = 14;
-inline constexpr std::uint16_t isb_ifdrop = 5, isb_osdrop = 7;  // interface statistics
+inline constexpr std::uint16_t isb_starttime = 2, isb_endtime = 3, isb_ifrecv = 4, isb_ifdrop = 5;  // statistics
+inline constexpr std::uint16_t isb_osdrop = 7;
 inline constexpr std::uint16_t epb_flags = 2, epb_dropcount = 4, epb_packetid = 5, epb_queue = 6;  // packets
 }  // namespace option
 

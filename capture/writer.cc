@@ -1,6 +1,7 @@
 #include "capture/writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::size_t flush_bytes = 256 << 10;
 constexpr std::uint32_t default_snap_length = 262144;  // what pcap readers accept at least
+constexpr std::size_t pcap_header_bytes = 24, pcap_record_bytes = 16;
+constexpr std::uint32_t enhanced_packet = 6, simple_packet = 3;
 constexpr std::size_t largest_frame = 0x7fffffff;      // keeps block lengths within 32 bits
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
@@ -72,9 +75,9 @@ Result<void> Writer::write(const Frame& frame, std::string_view comment) {
   return {};
 }
 
-void Writer::set_dropped(std::uint32_t interface_id, std::uint64_t packets) {
-  if (dropped_.size() <= interface_id) dropped_.resize(std::size_t{interface_id} + 1);
-  dropped_[interface_id] = packets;
+void Writer::set_statistics(std::uint32_t interface_id, const InterfaceStatistics& statistics) {
+  if (statistics_.size() <= interface_id) statistics_.resize(std::size_t{interface_id} + 1);
+  statistics_[interface_id] = statistics;
 }
 
 Result<void> Writer::flush() {
@@ -92,6 +95,7 @@ Result<void> Writer::flush() {
       pipe_closed_ = error == EPIPE;
       failed_ =
           Error{fmt::format("cannot write {}: {} after {} bytes", name_, std::strerror(error), bytes_ - rest.size())};
+      keep_whole_records(buffer_.size() - rest.size());
       break;
     }
   }
@@ -100,12 +104,31 @@ Result<void> Writer::flush() {
   return {};
 }
 
+// The disk is full: a record that is there in part goes, so that the file ends with the last whole one.
+void Writer::keep_whole_records(std::size_t written) {
+  const std::uint64_t begin = bytes_ - buffer_.size();  // of the buffer, in the file
+  const bool pcapng = options_.format == FileFormat::pcapng;
+  std::size_t whole = 0, at = 0;
+  if (!pcapng && begin == 0) at = std::min<std::size_t>(pcap_header_bytes, buffer_.size());
+  std::uint64_t lost = 0;
+  for (;;) {
+    if (at <= written) whole = at;
+    if (at >= buffer_.size()) break;
+    const std::uint8_t* const record = buffer_.data() + at;
+    const std::uint32_t type = pcapng ? load32(record, false) : 0;
+    at += pcapng ? load32(record + 4, false) : pcap_record_bytes + load32(record + 8, false);
+    if (at > written && (!pcapng || type == enhanced_packet || type == simple_packet)) ++lost;
+  }
+  frames_ -= lost;
+  if (fd_ != STDOUT_FILENO) static_cast<void>(::ftruncate(fd_, static_cast<off_t>(begin + whole)));
+}
+
 Result<void> Writer::close() {
   if (!closed_) {
     closed_ = true;
     if (options_.format == FileFormat::pcapng)
-      for (std::uint32_t i = 0; i < std::min(dropped_.size(), interfaces_.size()); ++i)
-        if (dropped_[i]) statistics(i, *dropped_[i]);
+      for (std::uint32_t i = 0; i < std::min(statistics_.size(), interfaces_.size()); ++i)
+        if (statistics_[i]) statistics(i, *statistics_[i]);
     if (options_.format == FileFormat::pcap && !pcap_link_type_ && interfaces_.empty()) pcap_header(1);
     static_cast<void>(flush());
     // Some file systems tell of a full disk only now.
@@ -191,7 +214,7 @@ Result<void> Writer::write_pcapng(const Frame& frame, std::string_view comment) 
   // Only the simple form can say that there is no time; it belongs to interface 0 and derives the captured length.
   const bool simple = !frame.has_time && frame.interface_id == 0 && frame.options.empty() && comment.empty() &&
                       captured == (snap_length > 0 ? std::min(snap_length, frame.wire_bytes) : frame.wire_bytes);
-  const std::size_t begin = begin_block(simple ? 3 : 6);
+  const std::size_t begin = begin_block(simple ? simple_packet : enhanced_packet);
   if (!simple) {
     const std::uint64_t time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(frame.time_ns, 0));
     put32(frame.interface_id);
@@ -228,31 +251,30 @@ void Writer::packet_options(const Frame& frame, std::string_view comment) {
   if (buffer_.size() > before) put32(option::end);
 }
 
-void Writer::statistics(std::uint32_t interface_id, std::uint64_t packets) {
+void Writer::statistics(std::uint32_t interface_id, const InterfaceStatistics& statistics) {
   const std::uint64_t time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(last_time_ns_, 0));
   const std::size_t begin = begin_block(5);
   put32(interface_id);
   put32(static_cast<std::uint32_t>(time_ns >> 32));
   put32(static_cast<std::uint32_t>(time_ns));
-  put16(option::isb_ifdrop);
-  put16(8);
-  put64(packets);
+  const auto number = [this](std::uint16_t code, std::uint64_t value, bool time) {
+    put16(code);
+    put16(8);
+    put64(time ? value >> 32 | value << 32 : value);  // a time has its high half first
+  };
+  if (statistics.start_ns) number(option::isb_starttime, static_cast<std::uint64_t>(*statistics.start_ns), true);
+  if (statistics.end_ns) number(option::isb_endtime, static_cast<std::uint64_t>(*statistics.end_ns), true);
+  if (statistics.received) number(option::isb_ifrecv, *statistics.received, false);
+  if (statistics.dropped) number(option::isb_ifdrop, *statistics.dropped, false);
   put32(option::end);
   end_block(begin);
 }
 
-void Writer::put16(std::uint16_t value) {
-  for (int shift = 0; shift < 16; shift += 8) buffer_.push_back(static_cast<std::uint8_t>(value >> shift));
-  bytes_ += 2;
-}
-void Writer::put32(std::uint32_t value) {
-  put16(static_cast<std::uint16_t>(value));
-  put16(static_cast<std::uint16_t>(value >> 16));
-}
-void Writer::put64(std::uint64_t value) {
-  put32(static_cast<std::uint32_t>(value));
-  put32(static_cast<std::uint32_t>(value >> 32));
-}
+// In the byte order of a PC.
+static_assert(std::endian::native == std::endian::little);
+void Writer::put16(std::uint16_t value) { put({reinterpret_cast<const std::uint8_t*>(&value), sizeof value}); }
+void Writer::put32(std::uint32_t value) { put({reinterpret_cast<const std::uint8_t*>(&value), sizeof value}); }
+void Writer::put64(std::uint64_t value) { put({reinterpret_cast<const std::uint8_t*>(&value), sizeof value}); }
 void Writer::put(std::span<const std::uint8_t> bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   bytes_ += bytes.size();

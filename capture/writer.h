@@ -29,6 +29,13 @@ struct WriterOptions {
   std::string comment;                                  // pcapng: of the section; empty: none
 };
 
+// What was counted while an interface was captured, for the end of a pcapng file. What is unknown is left out.
+struct InterfaceStatistics {
+  std::optional<std::uint64_t> received;  // packets that passed the capture filter, lost ones too
+  std::optional<std::uint64_t> dropped;   // of these: not in the file, because nobody could take them in time
+  std::optional<std::int64_t> start_ns, end_ns;  // of the capture, since 1970-01-01 00:00:00 UTC
+};
+
 class Writer {
  public:
   // "-" is standard output. An existing file is overwritten.
@@ -44,8 +51,8 @@ class Writer {
   // Options of the frame (comments, flags, drops) are kept in pcapng, `comment` is added to them.
   Result<void> write(const Frame& frame, std::string_view comment = {});
 
-  // What the interface lost in all, for the statistics that close() writes (pcapng).
-  void set_dropped(std::uint32_t interface_id, std::uint64_t packets);
+  // For the statistics that close() writes (pcapng).
+  void set_statistics(std::uint32_t interface_id, const InterfaceStatistics& statistics);
 
   // Hands over what is buffered, for those who read along.
   Result<void> flush();
@@ -53,13 +60,16 @@ class Writer {
 
   std::uint64_t bytes() const { return bytes_; }         // of the file so far, buffered ones too
   bool pipe_was_closed() const { return pipe_closed_; }  // why it failed: the reader of the pipe is gone
+  // Frames taken. After a failure: those that are whole in the file, which was cut behind them.
+  std::uint64_t frames() const { return frames_; }
 
  private:
   Writer(int fd, std::string name, WriterOptions options);
 
   void section_header();
   void interface_description(const Interface& interface);
-  void statistics(std::uint32_t interface_id, std::uint64_t packets);
+  void statistics(std::uint32_t interface_id, const InterfaceStatistics& statistics);
+  void keep_whole_records(std::size_t written);
   Result<void> write_pcap(const Frame& frame);
   Result<void> write_pcapng(const Frame& frame, std::string_view comment);
   void pcap_header(std::uint16_t link_type);
@@ -81,7 +91,7 @@ class Writer {
   std::vector<std::uint8_t> buffer_;
   std::uint64_t bytes_ = 0, frames_ = 0;
   std::vector<Interface> interfaces_;
-  std::vector<std::optional<std::uint64_t>> dropped_;
+  std::vector<std::optional<InterfaceStatistics>> statistics_;
   std::optional<std::uint16_t> pcap_link_type_;  // once its header is written
   std::int64_t last_time_ns_ = 0;
   bool closed_ = false, pipe_closed_ = false;

@@ -16,6 +16,8 @@ inline constexpr int exit_fine = 0, exit_findings = 1, exit_error = 2;
 using Run = std::function<int()>;
 
 // Each adds one subcommand to `app`; when the user names it, `run` is set.
+void add_interfaces_command(CLI::App& app, Run& run);
+void add_capture_command(CLI::App& app, Run& run);
 void add_read_command(CLI::App& app, Run& run);
 void add_check_command(CLI::App& app, Run& run);
 void add_stats_command(CLI::App& app, Run& run);

@@ -38,6 +38,8 @@ void stop_on_interrupt() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+void stop_reading() { static_cast<void>(!::write(stop_pipe[1], "", 1)); }
+
 ProgressLine::ProgressLine(bool wanted, bool output_waits)
     : active_(wanted && isatty(STDERR_FILENO) && (output_waits || !isatty(STDOUT_FILENO))) {
   if (active_) next_ns_ = now_ns() + interval_ns;

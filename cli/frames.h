@@ -19,6 +19,8 @@ namespace rdmascope::cli {
 // once.
 extern std::atomic<bool> interrupted;
 void stop_on_interrupt();
+// Ends the reads of live sources as Ctrl-C does. After stop_on_interrupt().
+void stop_reading();
 
 // Packets so far, and how much of the file, on the terminal while nothing else is shown there.
 class ProgressLine {

@@ -19,6 +19,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
 
   Run run;
+  add_interfaces_command(app, run);
+  add_capture_command(app, run);
   add_read_command(app, run);
   add_check_command(app, run);
   add_stats_command(app, run);

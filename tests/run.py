@@ -66,6 +66,8 @@ STAGES = [
     ("peers", command(sys.executable, "tests/peers/peers.py", TOOL)),
     # Debian's Python: python3-scapy installs there.
     ("scapy", command("/usr/bin/python3", "tests/peers/scapy_icrc.py", TOOL)),
+    # Debian's Python: raw sockets need no more.
+    ("capture", command("/usr/bin/python3", "tests/capture/live.py", TOOL)),
     ("vm", command(sys.executable, "tests/vm/run.py", TOOL)),
     ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),

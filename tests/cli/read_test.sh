@@ -9,7 +9,7 @@ check help-of-a-command 0 'display-filter FILTER' "$tool" read --help
 check help-by-word 0 '^Usage: rdmascope read .*FILE' "$tool" help read
 check no-command-shows-the-help 2 '^Usage: rdmascope' "$tool"
 expect no-command-leaves-standard-output-empty test -z "$("$tool" 2>/dev/null)"
-check unknown-command-is-usage 2 '^rdmascope: bogus: no such command; choose read, ' "$tool" bogus
+check unknown-command-is-usage 2 '^rdmascope: bogus: no such command; choose interfaces, capture, read, ' "$tool" bogus
 check unknown-option-is-usage 2 '^rdmascope: --bogus: no such option' "$tool" read --bogus x
 check missing-argument-is-usage 2 '^rdmascope: `rdmascope read` needs FILE' "$tool" read
 check missing-value-is-usage 2 '^rdmascope: --count needs a value$' "$tool" read x -c

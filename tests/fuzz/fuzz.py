@@ -3,6 +3,7 @@
 
 A crash is kept in tests/fuzz/crashes/TARGET/ (add it to the corpus with the mend). usage: fuzz.py SECONDS [TARGET...]
 """
+import contextlib
 import os
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def run(name, seconds):
         result = subprocess.run(command, capture_output=True, text=True, errors="replace")
     runs = next((line.split()[-1] for line in result.stderr.splitlines() if "number_of_executed_units" in line), "?")
     if result.returncode == 0:
-        if not os.listdir(crashes):
+        with contextlib.suppress(OSError):  # another run has found something, or is done, too
             os.rmdir(crashes)
         return f"ok fuzz/{name}: {runs} runs in {seconds} s"
     return f"FAIL fuzz/{name}: exit {result.returncode}\n" + result.stderr[-6000:]

@@ -1051,7 +1051,7 @@ TEST(Writer, PcapngComesBackAsItWas) {
   timeless.wire_bytes = 61;
   ASSERT_TRUE((*writer)->write(timeless));
   EXPECT_FALSE((*writer)->write(frame_of(a, 0, 2, 1))) << "interface is not described";
-  (*writer)->set_dropped(1, 42);
+  (*writer)->set_statistics(1, {.received = 100, .dropped = 42});
   ASSERT_TRUE((*writer)->close());
   EXPECT_EQ((*writer)->bytes(), temp.read().size());
 
@@ -1181,7 +1181,7 @@ TEST(Writer, DiskFullAndClosedPipesAreErrors) {
 
 // Real captures
 
-fs::path shared_captures() { return fs::path(__FILE__).parent_path() / "../../../shared/captures"; }
+fs::path shared_captures() { return fs::path(RDMASCOPE_SOURCE) / "../shared/captures"; }
 
 // Frame counts as the manifests have them.
 std::map<std::string, std::uint64_t> manifest(const fs::path& folder) {

@@ -1,0 +1,82 @@
+// rdmascope interfaces: where packets can be captured here.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "capture/live.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace rdmascope::cli {
+namespace {
+
+enum class InterfacesForm { text, json };
+constexpr Choice<InterfacesForm> form_choices[] = {{"text", InterfacesForm::text}, {"json", InterfacesForm::json}};
+
+struct InterfacesCommand {
+  std::string name;
+  InterfacesForm form = InterfacesForm::text;
+};
+
+int fail(std::string_view sentence) {
+  complain(sentence);
+  return exit_error;
+}
+
+std::string_view state_of(const capture::LiveInterface& i) { return !i.up ? "down" : i.running ? "up" : "no carrier"; }
+
+int run_interfaces(const InterfacesCommand& command) {
+  const Result<std::vector<capture::LiveInterface>> all = capture::live_interfaces();
+  if (!all) return fail(all.error());
+  Output output;
+  dissect::Text& out = output.text();
+  bool any = false;
+  if (command.form == InterfacesForm::json) out.put("[");
+  for (const capture::LiveInterface& i : *all) {
+    if (!command.name.empty() && i.name != command.name) continue;
+    if (command.form == InterfacesForm::json) {
+      out.put(any ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+      out.json_escaped(i.name);
+      out.put("\",\"description\":\"");
+      out.json_escaped(i.description);
+      out.put(fmt::format("\",\"state\":\"{}\",\"loopback\":{},\"addresses\":[", state_of(i), i.loopback));
+      const char* comma = "";
+      for (const std::string& address : i.addresses) {
+        out.put(comma);
+        out.put('"');
+        out.json_escaped(address);
+        out.put('"');
+        comma = ",";
+      }
+      out.put("]}");
+    } else {
+      out.printable(fmt::format("{:<16} {:<10} {}{}", i.name, state_of(i), fmt::join(i.addresses, ", "),
+                                i.description.empty() ? "" : (i.addresses.empty() ? "" : "  ") + ("(" + i.description + ")")));
+      out.put('\n');
+    }
+    any = true;
+  }
+  if (command.form == InterfacesForm::json) out.put(any ? "\n]\n" : "]\n");
+  if (!command.name.empty() && !any)
+    return fail(fmt::format("no such interface: {}; `rdmascope interfaces` shows what there is", command.name));
+  if (!command.name.empty() && command.form == InterfacesForm::text) {
+    if (const Result<std::vector<std::string>> types = capture::timestamp_types(command.name); types && !types->empty())
+      out.put(fmt::format("timestamps (-j): {}\n", fmt::join(*types, ", ")));
+  }
+  output.flush();
+  return output.error().empty() ? exit_fine : fail(output.error());
+}
+
+}  // namespace
+
+void add_interfaces_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<InterfacesCommand>();
+  CLI::App* interfaces = app.add_subcommand("interfaces", "Show where packets can be captured here");
+  interfaces->add_option("NAME", options->name, "only this one, with the timestamps it offers")->type_name("IF");
+  add_choice(*interfaces, "-T,--format", options->form, form_choices, "form", "text for people, json for programs");
+  interfaces->callback([options, &run] { run = [options] { return run_interfaces(*options); }; });
+}
+
+}  // namespace rdmascope::cli
