@@ -42,12 +42,17 @@ class Fd {
 
 class FdStream final : public ByteStream {
  public:
-  FdStream(Fd fd, std::optional<std::uint64_t> total) : fd_(std::move(fd)), total_(total) {}
+  // `follows`: it is a regular file, and its end is no end.
+  FdStream(Fd fd, std::optional<std::uint64_t> total, bool follows = false)
+      : fd_(std::move(fd)), total_(total), follows_(follows) {}
   Result<std::size_t> read(std::span<std::uint8_t> to) override {
-    if (!total_ && is_stopped()) return std::size_t{0};
+    if (!total_ && !follows_ && is_stopped()) return std::size_t{0};
     ssize_t got;
     do got = ::read(fd_.get(), to.data(), to.size());
-    while (got < 0 && errno == EINTR);
+    while ((got < 0 && errno == EINTR) || (got == 0 && follows_ && more_may_come()));
+    struct stat status;
+    if (got == 0 && follows_ && ::fstat(fd_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < bytes_)
+      return Error{fmt::format("it was made shorter while it was read, from {} to {} bytes", bytes_, status.st_size)};
     if (got < 0) return Error{fmt::format("reading failed after byte {}: {}", bytes_, reason(errno))};
     bytes_ += static_cast<std::uint64_t>(got);
     return static_cast<std::size_t>(got);
@@ -55,6 +60,15 @@ class FdStream final : public ByteStream {
   Progress progress() const override { return {bytes_, total_}; }
 
  private:
+  // Waits a moment at the end of a file. False: it is to read no more, or the file was made anew.
+  bool more_may_come() const {
+    pollfd stop{stop_descriptor, POLLIN, 0};
+    constexpr int moment_ms = 100;
+    if (::poll(&stop, 1, moment_ms) > 0 && stop.revents != 0) return false;
+    struct stat status;
+    return ::fstat(fd_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) >= bytes_;
+  }
+
   // Waits until there is something to read. True: it is to read no more.
   bool is_stopped() const {
     pollfd wanted[] = {{fd_.get(), POLLIN, 0}, {stop_descriptor, POLLIN, 0}};  // poll() passes over -1
@@ -65,6 +79,7 @@ class FdStream final : public ByteStream {
 
   Fd fd_;
   std::optional<std::uint64_t> total_;
+  bool follows_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -170,7 +185,8 @@ Result<std::unique_ptr<Source>> open_file(const std::string& path, Access access
     }
     ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
-  return open_window(Window(std::make_unique<FdStream>(std::move(fd), total)), name);
+  const bool follows = access == Access::followed && S_ISREG(status.st_mode);
+  return open_window(Window(std::make_unique<FdStream>(std::move(fd), total, follows)), name);
 }
 
 Result<std::unique_ptr<Source>> open_memory(std::span<const std::uint8_t> bytes, std::size_t piece,

@@ -15,6 +15,7 @@ namespace rdmascope::capture {
 enum class Access : std::uint8_t {
   buffered,  // read() into a buffer; the faster one, and safe when somebody makes the file shorter meanwhile
   mapped,    // regular files that are not packed: frames stay as long as the source (Source::frames_stay)
+  followed,  // buffered, but the end of a regular file is no end: more may be written to it, until stop_descriptor says so
 };
 
 // Pipes and terminals have ended once this descriptor is readable, also for a read that waits already. -1: none.

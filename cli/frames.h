@@ -88,7 +88,7 @@ struct NothingBefore {
 // cannot be read to its end; whole packets before the damage were handed out.
 template <class Each, class Before = NothingBefore>
 int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOptions& options, bool show_progress,
-                    Each&& each, Before&& before = {}) {
+                    Each&& each, Before&& before = {}, capture::Access access = capture::Access::buffered) {
   int status = exit_fine;
   FrameTimes times;
   dissect::Packet packet;
@@ -96,7 +96,7 @@ int for_each_packet(const std::vector<std::string>& paths, const dissect::WalkOp
   std::array<capture::Frame, 256> frames;
   for (std::size_t file = 0; file < paths.size(); ++file) {
     const std::string& path = paths[file];
-    auto opened = capture::open_file(path);
+    auto opened = capture::open_file(path, access);
     if (interrupted) break;
     if (!opened) {
       complain(opened.error());

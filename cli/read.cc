@@ -30,7 +30,7 @@ struct ReadOptions {
   ColorWhen color = ColorWhen::automatic;
   AnalysisWhen analysis = AnalysisWhen::automatic;
   std::uint64_t count = 0;
-  bool line_buffered = false;
+  bool line_buffered = false, follow = false;
   bool no_names = true;
   DissectOptions dissect;
 };
@@ -127,7 +127,7 @@ int run_read(const ReadOptions& options) {
   std::optional<Show> show;
   std::optional<Save> save;
   if (options.write_file.empty()) {
-    show.emplace(*std::move(writer), options.line_buffered);
+    show.emplace(*std::move(writer), options.line_buffered || options.follow);
   } else {
     for (const std::string& file : options.files)
       if (is_same_file(file, options.write_file))
@@ -139,8 +139,13 @@ int run_read(const ReadOptions& options) {
     save.emplace(*std::move(file));
     stop_on_interrupt();  // the file is completed
   }
+  if (options.follow) {
+    if (wanted && asked)
+      return fail("--follow: the filter or a column asks for a field that needs the whole file; leave it out");
+    stop_on_interrupt();
+  }
   std::optional<Analysis> analysis;
-  if (wanted) analysis.emplace(options.files, *walk_options);
+  if (wanted && !options.follow) analysis.emplace(options.files, *walk_options);
   std::uint64_t count = 0;
   const int status = for_each_packet(
       options.files, *walk_options, true,
@@ -152,7 +157,8 @@ int run_read(const ReadOptions& options) {
       },
       [&](std::span<const capture::Frame> frames, const std::vector<capture::Interface>& interfaces) {
         if (analysis) analysis->batch(frames, interfaces);
-      });
+      },
+      options.follow ? capture::Access::followed : capture::Access::buffered);
   const std::string error = show ? show->finish() : save->finish();
   return error.empty() ? status : fail(error);
 }
@@ -197,6 +203,8 @@ void add_read_command(CLI::App& app, Run& run) {
       "when -Y, -e or -V asks for it. A file is then read twice");
   add_choice(*read, "--color", options->color, color_choices, "setting", "colour the lines; auto: on a terminal");
   read->add_flag("-l,--line-buffered", options->line_buffered, "write after each packet, for pipes from live captures");
+  read->add_flag("--follow", options->follow,
+                 "go on when the end of the file is reached, for one that is being written; Ctrl-C ends");
   read->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");
   options->dissect.add_to(*read);
   read->callback([options, &run] { run = [options] { return run_read(*options); }; });

@@ -376,6 +376,24 @@ def pipes(folder, sender):
     report(frames_of(os.path.join(folder, "out.pcapng"))[0] == frames[:8], "standard-output", "not the first eight")
 
 
+def growing_file(folder, sender):
+    frames = sample("rc-send.pcap.zst")[:60]
+    path = os.path.join(folder, "growing.pcapng")
+    c = Capture("-w", path, "-l")
+    follower = subprocess.Popen([TOOL, "read", "--follow", path, "-T", "fields", "-e", "frame.number"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+    seen = []
+    for i in range(3):
+        sender.send(frames[i * 20:i * 20 + 20])
+        for _ in range(20):
+            seen.append(follower.stdout.readline().strip())
+    status, _, said = c.end()
+    follower.send_signal(signal.SIGINT)
+    out, complaint = follower.communicate(timeout=30)
+    report(seen == [str(n + 1) for n in range(60)] and follower.returncode == 0 and not complaint, "follows-a-growing-file",
+           f"{len(seen)} {follower.returncode} {complaint}")
+
+
 def judged(folder, sender):
     path = os.path.join(folder, "judged.pcapng")
     c = Capture("--check", "-w", path)
@@ -418,6 +436,7 @@ def main():
         interface_goes(folder, sender)
         no_rights(folder)
         pipes(folder, sender)
+        growing_file(folder, sender)
         judged(folder, sender)
         any_moment(folder, sender)
     return 1 if failed else 0
