@@ -67,6 +67,9 @@ class Source {
   // last whole frame was handed out, so nothing readable is lost.
   virtual Result<std::size_t> read(std::span<Frame> out) = 0;
 
+  // After read() gave 0: false means that nothing has come for a while; devices only.
+  virtual bool at_end() const { return true; }
+
   // Interfaces seen so far; grows while reading (pcapng may describe one in the middle of a file).
   virtual const std::vector<Interface>& interfaces() const = 0;
 
