@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ namespace rdmascope::capture::verbs {
   each(ibv_get_device_name);            \
   each(ibv_open_device);                \
   each(ibv_close_device);               \
+  each(ibv_get_async_event);            \
+  each(ibv_ack_async_event);            \
   each(ibv_query_device);               \
   each(ibv_query_port);                 \
   each(ibv_query_pkey);                 \
@@ -62,13 +65,36 @@ struct Free {
     ((*load())->*function)(handle);
   }
 };
+// Flows are no functions of the library but of the device's driver.
+struct FreeFlow {
+  void operator()(ibv_flow* flow) const { static_cast<void>(ibv_destroy_flow(flow)); }
+};
 using Context = std::unique_ptr<ibv_context, Free<&Library::ibv_close_device>>;
 using ProtectionDomain = std::unique_ptr<ibv_pd, Free<&Library::ibv_dealloc_pd>>;
 using MemoryRegion = std::unique_ptr<ibv_mr, Free<&Library::ibv_dereg_mr>>;
 using EventChannel = std::unique_ptr<ibv_comp_channel, Free<&Library::ibv_destroy_comp_channel>>;
 using CompletionQueue = std::unique_ptr<ibv_cq, Free<&Library::ibv_destroy_cq>>;
 using QueuePair = std::unique_ptr<ibv_qp, Free<&Library::ibv_destroy_qp>>;
+using Flow = std::unique_ptr<ibv_flow, FreeFlow>;
 using AddressHandle = std::unique_ptr<ibv_ah, Free<&Library::ibv_destroy_ah>>;
+
+// What libmlx4 or libmlx5 tells of a completion queue's memory. Both believe that the queue is theirs and do not look:
+// ask only when driver_of() says "mlx4_core" or "mlx5_core".
+struct QueueMemory {
+  const std::uint8_t* slots = nullptr;
+  std::uint32_t count = 0, stride = 0;  // slots, a power of two; bytes of each
+  std::uint32_t number = 0;             // of the queue, as the hardware calls it
+};
+Result<QueueMemory> mlx4_queue_memory(ibv_cq* queue);
+Result<QueueMemory> mlx5_queue_memory(ibv_cq* queue);
+
+// Folders of the RDMA devices in sysfs. Asks the library, or the kernel where there is no library.
+std::vector<std::string> device_folders();
+// Kernel module that drives the device in this folder, "mlx5_core"; empty: unknown.
+std::string driver_of(const std::string& folder);
+
+// Properties that came with the extended interface; nullopt: the driver has none.
+std::optional<ibv_device_attr_ex> query_device_ex(ibv_context* context);
 
 Result<std::vector<std::string>> device_names();
 // "no such RDMA device rxe9 (have: rxe0, rxe1)"
@@ -76,10 +102,10 @@ Result<Context> open_device(const std::string& name);
 
 Result<ibv_port_attr> query_port(ibv_context* context, std::uint8_t port);
 
-// Memory on whole pages, zeroed, and registered.
+// Memory on whole pages, large ones where it is large, zeroed, and registered.
 class Memory {
  public:
-  static Result<Memory> make(ibv_pd* pd, std::uint32_t bytes, int access);
+  static Result<Memory> make(ibv_pd* pd, std::size_t bytes, int access);
 
   std::span<std::uint8_t> bytes() const { return {buffer_.get(), size_}; }
   std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(buffer_.get()); }
