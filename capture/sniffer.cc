@@ -236,6 +236,7 @@ class Sniffer final : public Source {
   std::optional<CqeRing> ring_;
   CqeHeader record_header_;
   std::uint32_t lost_before_next_ = 0;
+  std::uint32_t unannounced_ = 0;  // handed over since the reader was woken
   bool all_in_use_ = false;
   std::optional<Error> failed_;  // of the reader, once finished_ is set
 
@@ -581,6 +582,12 @@ void Sniffer::drain() {
 Result<int> Sniffer::poll_batch() {
   Result<int> got = timed_queue_ ? poll_timed() : poll_plain();
   if (got && *got > 0) hand_over(static_cast<std::uint32_t>(*got));
+  // Waking costs more than a few packets: many at once, or when there is nothing else to do.
+  constexpr std::uint32_t many = 256;
+  if (unannounced_ >= many || (unannounced_ > 0 && (!got || *got == 0))) {
+    unannounced_ = 0;
+    if (reader_waits_.load(std::memory_order_seq_cst) && reader_waits_.exchange(false)) wake_reader_.set();
+  }
   return got;
 }
 
@@ -671,7 +678,7 @@ void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, 
 void Sniffer::hand_over(std::uint32_t completions) {
   if (posted_count_.fetch_sub(completions, std::memory_order_relaxed) == completions) all_in_use_ = true;
   handover_.publish();
-  if (reader_waits_.load(std::memory_order_seq_cst) && reader_waits_.exchange(false)) wake_reader_.set();
+  unannounced_ += completions;
 }
 
 void Sniffer::wait_for_event() {
