@@ -41,6 +41,8 @@ constexpr std::uint32_t most_posts = 256;  // receives posted with one call
 constexpr int wait_ms = 100;               // longest sleep, of the poller and of read()
 constexpr int idle_polls = 2000;           // before the poller sleeps: some tens of microseconds
 constexpr std::int64_t anchor_interval_ns = 200'000'000;
+// A packet may have waited for a program that was stopped, but comes not from the future.
+constexpr std::int64_t past_ns = 3'000'000'000'000, future_ns = 1'000'000'000;
 constexpr std::uint16_t connectx3_pro = 0x1007;
 
 std::int64_t wall_clock_ns() {
@@ -78,7 +80,14 @@ void make_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NO
 
 // A buffer that the device has filled, or given back unused.
 struct Received {
-  enum Flag : std::uint8_t { has_packet = 1, has_record = 2, both_ways = 4, all_in_use = 8, after_loss = 16 };
+  enum Flag : std::uint8_t {
+    has_packet = 1,
+    has_record = 2,
+    both_ways = 4,
+    all_in_use = 8,
+    after_loss = 16,
+    odd_time = 32,
+  };
   std::int64_t time_ns = 0;
   std::uint32_t buffer = 0, bytes = 0;
   std::uint32_t lost_before = 0;  // packets, at least
@@ -180,8 +189,7 @@ class Sniffer final : public Source {
   Result<int> poll_batch();
   Result<int> poll_plain();
   Result<int> poll_timed();
-  void take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, std::uint32_t vendor_error,
-            std::int64_t time_ns);
+  void take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, std::int64_t time_ns, std::uint8_t flags = 0);
   void hand_over(std::uint32_t completions);
   void wait_for_event();
   void look_at_async_events();
@@ -598,7 +606,7 @@ Result<int> Sniffer::poll_plain() {
   if (got == 0) return 0;
   const std::int64_t now = wall_clock_ns();
   for (int i = 0; i < std::min(got, static_cast<int>(batch)); ++i)
-    take(done[i].wr_id, done[i].status, done[i].byte_len, done[i].vendor_err, now);
+    take(done[i].wr_id, done[i].status, done[i].byte_len, now);
   return got;
 }
 
@@ -608,12 +616,18 @@ Result<int> Sniffer::poll_timed() {
   if (error == ENOENT) return 0;
   int got = 0;
   if (error == 0) {
+    const std::int64_t now = wall_clock_ns();
     do {
-      const bool good = timed_queue_->status == IBV_WC_SUCCESS;
-      std::uint64_t ticks = good ? ibv_wc_read_completion_ts(timed_queue_) : 0;
-      if (good && correct_low_half_ && (ticks & 0xffff) == 0) ticks += 0x10000;
-      take(timed_queue_->wr_id, timed_queue_->status, good ? ibv_wc_read_byte_len(timed_queue_) : 0,
-           good ? 0 : ibv_wc_read_vendor_err(timed_queue_), good ? clock_->wall_ns(ticks) : wall_clock_ns());
+      if (timed_queue_->status != IBV_WC_SUCCESS) {
+        take(timed_queue_->wr_id, timed_queue_->status, 0, now);
+      } else {
+        std::uint64_t ticks = ibv_wc_read_completion_ts(timed_queue_);
+        if (correct_low_half_ && (ticks & 0xffff) == 0) ticks += 0x10000;
+        const std::int64_t time_ns = clock_->wall_ns(ticks);
+        const bool odd = time_ns > now + future_ns || time_ns < now - past_ns;
+        take(timed_queue_->wr_id, IBV_WC_SUCCESS, ibv_wc_read_byte_len(timed_queue_), odd ? now : time_ns,
+             static_cast<std::uint8_t>(odd ? Received::odd_time : 0));
+      }
       ++got;
     } while (got < static_cast<int>(batch) && (error = ibv_next_poll(timed_queue_)) == 0);
     ibv_end_poll(timed_queue_);
@@ -625,16 +639,21 @@ Result<int> Sniffer::poll_timed() {
 }
 
 // Everything here comes from the device and its driver, and is not believed.
-void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, std::uint32_t vendor_error,
-                   std::int64_t time_ns) {
-  if (id >= options_.buffers || !posted_[id].exchange(false, std::memory_order_relaxed))
+void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, std::int64_t time_ns,
+                   std::uint8_t flags) {
+  if (id >= options_.buffers || !posted_[id].exchange(false, std::memory_order_relaxed)) {
+    // Where the packet lies is not known.
+    ++lost_before_next_;
+    lost_.fetch_add(1, std::memory_order_relaxed);
     return fail(
         fmt::format("the driver of {} completed receive {}, which was not posted; capturing stopped", name_, id));
+  }
   const bool good = status == IBV_WC_SUCCESS;
   Received received;
   received.buffer = static_cast<std::uint32_t>(id);
   received.bytes = bytes;
   received.time_ns = time_ns;
+  received.flags = flags;
   if (ring_) {
     const std::uint32_t index = ring_->index();
     const std::span<const std::uint8_t> slot = ring_->take(good, bytes);
@@ -670,7 +689,6 @@ void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, 
     // A packet came and could not be stored.
     ++lost_before_next_;
     lost_.fetch_add(1, std::memory_order_relaxed);
-    static_cast<void>(vendor_error);
   }
   handover_.put(received);
 }
@@ -808,7 +826,7 @@ void Sniffer::put_packet(const Received& received, Frame& frame, Options& option
   frame.time_ns = received.time_ns;
   frame.wire_bytes = received.bytes;
   frame.link_type = interfaces_[0].link_type;
-  constexpr std::uint8_t remarkable = Received::both_ways | Received::all_in_use;
+  constexpr std::uint8_t remarkable = Received::both_ways | Received::all_in_use | Received::odd_time;
   if (received.lost_before == 0 && (received.flags & remarkable) == 0) return;
   options.clear();
   if (received.lost_before > 0) {
@@ -820,6 +838,8 @@ void Sniffer::put_packet(const Received& received, Frame& frame, Options& option
   if ((received.flags & Received::all_in_use) != 0)
     options.add("all receive buffers were in use before this packet; some may be missing");
   if ((received.flags & Received::both_ways) != 0) options.add("sniffer d2s: sent and received by the same adapter");
+  if ((received.flags & Received::odd_time) != 0)
+    options.add("the adapter's time made no sense; this is the computer's");
   frame.options = options.bytes();
 }
 

@@ -367,6 +367,56 @@ TEST_F(SnifferTest, LengthBeyondTheBufferIsNotRead) {
   }
 }
 
+// Nor what it says of time.
+TEST_F(SnifferTest, TimeWithoutSenseIsReplaced) {
+  play(20);
+  const std::int64_t before = now_ns();
+  set("FAULTS",
+      fmt::format("time@5=0x{:x}", (static_cast<std::uint64_t>(before / 1000) + 7'000'000'000) * 156250 / 1000));
+  const auto source = opened(options("mlx5_0"));
+  ASSERT_TRUE(source);
+  const std::vector<Kept> got = read_all(*source, 20);
+  ASSERT_EQ(got.size(), 20u);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_GE(got[i].time_ns, before - 1'000'000) << i;
+    EXPECT_LE(got[i].time_ns, now_ns() + 1'000'000) << i;
+    EXPECT_EQ(got[i].comments.size(), i == 5 ? 1u : 0u) << i;
+  }
+  EXPECT_EQ(got[5].comments.at(0), "the adapter's time made no sense; this is the computer's");
+}
+
+// The high half of ConnectX-3's counter is one too low when the low half is 0.
+TEST_F(SnifferTest, LowHalfOfTheCounterIsCorrected) {
+  play(20);
+  const std::uint64_t ticks = static_cast<std::uint64_t>(now_ns() / 1000) * 427 & 0xffffffff0000;
+  set("FAULTS", fmt::format("time@5={},time@6={}", ticks, ticks + 1));
+  const auto source = opened(options("mlx4_0"));
+  ASSERT_TRUE(source);
+  const std::vector<Kept> got = read_all(*source, 20);
+  ASSERT_EQ(got.size(), 20u);
+  EXPECT_NEAR(static_cast<double>(got[5].time_ns - got[6].time_ns), 65535 * 1000.0 / 427, 300);
+}
+
+TEST_F(SnifferTest, WithoutADeviceClockTimeIsTheComputers) {
+  const std::vector<Bytes> packets = play(20);
+  for (const char* fail : {"query_rt_values=EIO", "create_cq_ex=EOPNOTSUPP", "query_device=ENOSYS"}) {
+    set("FAIL", fail);
+    const std::int64_t before = now_ns();
+    const auto source = open_sniffer(options("mlx5_0"));
+    if (!source) {  // the limits of the device are asked for in the same way
+      EXPECT_EQ(source.error(),
+                "cannot ask for the limits of the device on mlx5_0 port 1: Function not implemented; see whether the "
+                "kernel's log says why");
+      EXPECT_EQ(fail, std::string("query_device=ENOSYS"));
+      continue;
+    }
+    EXPECT_NE((*source)->interfaces()[0].description.find("time of the computer"), std::string::npos);
+    const std::vector<Kept> got = read_all(**source, 20);
+    expect_packets(got, packets, 20);
+    EXPECT_GE(got[0].time_ns, before);
+  }
+}
+
 TEST_F(SnifferTest, SnapLength) {
   const std::vector<Bytes> packets = play(20);
   SnifferOptions wanted = options("mlx5_0");
@@ -401,6 +451,13 @@ INSTANTIATE_TEST_SUITE_P(
         End{"mlx5_0", "FAULTS", "error@12=5", std::nullopt,
             "the adapter stopped receiving on mlx5_0 port 1: its queue pair is in the error state; capture again, with "
             "larger buffers if packets were too long"},
+        End{"mlx5_0", "FAULTS", "id@20=64", 63,
+            "the driver of mlx5_0 port 1 completed receive 64, which was not posted; capturing stopped"},
+        End{"mlx4_0", "FAULTS", "id@21=20", 63,
+            "the driver of mlx4_0 port 1 completed receive 20, which was not posted; capturing stopped"},
+        End{"mlx4_0", "FAULTS", "id@3=0xffffffffffffffff", 63,
+            "the driver of mlx4_0 port 1 completed receive 18446744073709551615, which was not posted; capturing "
+            "stopped"},
         End{"mlx4_0", "FAIL", "poll_cq=EIO", 0,
             "cannot read the completion queue of mlx4_0 port 1: Input/output error"},
         End{"mlx4_0", "FAIL", "req_notify=EIO", std::nullopt,

@@ -32,6 +32,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #undef ibv_reg_mr
@@ -205,6 +206,7 @@ struct Cq {
   // Device
   std::uint32_t produced = 0;
   bool failed = false;
+  std::optional<std::pair<std::uint32_t, std::uint64_t>> wrong_id;  // which completion, what the driver says
   std::atomic<bool> armed = false;
 };
 
@@ -313,6 +315,7 @@ struct Entry {
   std::uint32_t bytes = 0;
   std::uint8_t syndrome = 0;  // not 0: an error
   bool sd = false, d2s = false;
+  std::optional<std::uint64_t> ticks, id;  // wrong ones
 };
 
 void write_entry(Cq& cq, const Entry& entry, std::uint16_t wqe) {
@@ -320,7 +323,8 @@ void write_entry(Cq& cq, const Entry& entry, std::uint16_t wqe) {
   std::uint8_t* const slot = cq.ring.data() + std::size_t{cq.produced & (cq.count - 1)} * cq.stride;
   std::uint8_t* const at = slot + cq.offset;
   const bool turn = (cq.produced & cq.count) != 0;
-  const std::uint64_t ticks = cq.timed ? device_ticks(device) : 0;
+  const std::uint64_t ticks = cq.timed ? entry.ticks.value_or(device_ticks(device)) : 0;
+  if (entry.id) cq.wrong_id = {cq.produced, *entry.id};
   std::uint8_t last = 0;
   std::size_t size = 32;
   if (device.mlx5) {
@@ -417,6 +421,10 @@ void advance(Cq& cq) {
         entry.syndrome = static_cast<std::uint8_t>(fault.value);
       } else if (fault.what == "length") {
         entry.bytes = static_cast<std::uint32_t>(fault.value);
+      } else if (fault.what == "time") {
+        entry.ticks = fault.value;
+      } else if (fault.what == "id") {
+        entry.id = fault.value;
       } else if (fault.what == "overrun") {
         cq.failed = true;
         raise_async(context, IBV_EVENT_CQ_ERR, &cq);
@@ -493,6 +501,7 @@ bool poll_one(Cq& cq) {
   Qp& qp = *cq.qp;
   cq.base.wr_id = qp.queue[qp.completed & (qp.queue.size() - 1)].id;
   ++qp.completed;
+  if (cq.wrong_id && cq.wrong_id->first == cq.consumed) cq.base.wr_id = cq.wrong_id->second;
   cq.base.status = error ? status_of(at[mlx5 ? 55 : 27]) : IBV_WC_SUCCESS;
   cq.wc_vendor = error ? at[mlx5 ? 54 : 26] : 0;
   cq.wc_bytes = static_cast<std::uint32_t>(get_be(at + (mlx5 ? 44 : 20), 4));
