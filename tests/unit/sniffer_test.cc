@@ -132,17 +132,19 @@ class SnifferTest : public testing::Test {
     return out;
   }
 
-  // Reads until so many frames have come, or nothing more comes.
+  // Reads until so many frames have come, or nothing more comes for some seconds: the machine may have other work.
+  static constexpr int patience = 30;  // reads of 100 ms
   static std::vector<Kept> read_all(Source& source, std::size_t wanted, std::size_t at_once = 256) {
     std::vector<Kept> out;
     std::vector<Frame> frames(at_once);
-    while (out.size() < wanted) {
+    for (int idle = 0; out.size() < wanted && idle < patience;) {
       const Result<std::size_t> got = source.read(frames);
       if (!got) {
         ADD_FAILURE() << got.error();
         break;
       }
-      if (*got == 0) break;
+      if (*got == 0 && source.at_end()) break;
+      idle += *got == 0 ? 1 : 0;
       for (std::size_t i = 0; i < *got; ++i) out.push_back(keep(frames[i]));
     }
     return out;
@@ -210,8 +212,8 @@ TEST_P(SnifferDevices, GiveThePacketsOfTheFile) {
   const std::string& description = source->interfaces()[0].description;
   EXPECT_NE(description.find(GetParam().time ? "time of the adapter" : "time of the computer"), std::string::npos)
       << description;
-  // The two clocks are read a few times a second; between them a microsecond may be missing.
-  constexpr std::int64_t slack_ns = 1'000'000;
+  // The two clocks are read a few times a second; on a busy machine, not at one moment.
+  constexpr std::int64_t slack_ns = 5'000'000;
   for (const Kept& frame : got) {
     ASSERT_EQ(frame.link_type, 1);
     ASSERT_GE(frame.time_ns, before - slack_ns);
@@ -306,11 +308,11 @@ TEST_F(SnifferTest, SlowReaderLosesNothingSilently) {
   ASSERT_TRUE(source);
   std::vector<Kept> got;
   std::vector<Frame> frames(4);
-  while (delivered() + lost() < 20000 || got.size() < delivered()) {
+  for (int idle = 0; idle < patience && (delivered() + lost() < 20000 || got.size() < delivered());) {
     const auto count = source->read(frames);
     ASSERT_TRUE(count) << count.error();
     for (std::size_t i = 0; i < *count; ++i) got.push_back(keep(frames[i]));
-    if (*count == 0) break;
+    idle += *count == 0 ? 1 : 0;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   EXPECT_EQ(got.size(), delivered());
@@ -380,8 +382,8 @@ TEST_F(SnifferTest, TimeWithoutSenseIsReplaced) {
   const std::vector<Kept> got = read_all(*source, 20);
   ASSERT_EQ(got.size(), 20u);
   for (std::size_t i = 0; i < got.size(); ++i) {
-    EXPECT_GE(got[i].time_ns, before - 1'000'000) << i;
-    EXPECT_LE(got[i].time_ns, now_ns() + 1'000'000) << i;
+    EXPECT_GE(got[i].time_ns, before - 5'000'000) << i;
+    EXPECT_LE(got[i].time_ns, now_ns() + 5'000'000) << i;
     EXPECT_EQ(got[i].comments.size(), i == 5 ? 1u : 0u) << i;
   }
   EXPECT_EQ(got[5].comments.at(0), "the adapter's time made no sense; this is the computer's");
@@ -477,7 +479,7 @@ TEST_P(SnifferEnds, WithASentence) {
   std::vector<Frame> frames(256);
   std::size_t count = 0;
   std::string error;
-  for (int idle = 0; idle < 20 && error.empty();) {
+  for (int idle = 0; idle < patience && error.empty();) {
     const auto got = source->read(frames);
     if (!got) {
       error = got.error();
@@ -585,7 +587,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"mlx5_0", 1, "open_device=EACCES",
                 "cannot open RDMA device mlx5_0: Permission denied; check the rights on /dev/infiniband"},
         Refusal{"mlx5_0", 1, "get_device_list=ENOSYS", "no RDMA devices here: the kernel has not loaded ib_uverbs"},
-        Refusal{"mlx5_7", 1, "", "no such RDMA device mlx5_7 (have: mlx4_0, mlx5_0, soft0)"},
+        Refusal{"mlx5_7", 1, "", "no such RDMA device mlx5_7 (have: mlx4_0, mlx5_0, bnxt_re0, soft0)"},
         Refusal{"mlx4_0", 3, "", "mlx4_0 has no port 3; it has 2"}));
 
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.device << " " << refusal.fail; }
@@ -642,6 +644,15 @@ TEST_F(SnifferTest, WithoutQueueMemoryLossIsUnknown) {
   set("FAIL", "init_obj=EINVAL");
   set("FAULTS", "sd@7");
   const auto source = opened(options("mlx4_0"));
+  ASSERT_TRUE(source);
+  expect_packets(read_all(*source, 40), packets, 40);
+  EXPECT_EQ(source->dropped(), std::nullopt);
+}
+
+// The driver's interface to raw entries does not look whose queue it gets; the double does.
+TEST_F(SnifferTest, OtherDriversAreNotAskedForRawEntries) {
+  const std::vector<Bytes> packets = play(40);
+  const auto source = opened(options("bnxt_re0"));
   ASSERT_TRUE(source);
   expect_packets(read_all(*source, 40), packets, 40);
   EXPECT_EQ(source->dropped(), std::nullopt);
@@ -817,11 +828,12 @@ TEST_F(SnifferTest, MarksReachTheFile) {
   auto writer = Writer::create(path);
   ASSERT_TRUE(writer && (*writer)->describe(source->interfaces()));
   std::vector<Frame> frames(256);
-  for (std::size_t count = 0; count < 40;) {
+  for (std::size_t count = 0, idle = 0; count < 40 && idle < patience;) {
     const auto got = source->read(frames);
-    ASSERT_TRUE(got && *got > 0);
+    ASSERT_TRUE(got);
     for (std::size_t i = 0; i < *got; ++i) ASSERT_TRUE((*writer)->write(frames[i]));
     count += *got;
+    idle += *got == 0 ? 1 : 0;
   }
   (*writer)->set_dropped(0, source->dropped().value_or(0));
   ASSERT_TRUE((*writer)->close());
@@ -843,7 +855,8 @@ TEST_F(SnifferTest, PortsOfTheDevices) {
   for (const RdmaPort& port : rdma_ports())
     got.push_back(fmt::format("{} {} {} {} {} {}", port.device, port.port, port.driver, port.state, port.link_layer,
                               port.network_device));
-  const std::vector<std::string> expected = {"mlx4_0 1 mlx4_core ACTIVE Ethernet eth4",
+  const std::vector<std::string> expected = {"bnxt_re0 1 bnxt_re ACTIVE Ethernet eth6",
+                                             "mlx4_0 1 mlx4_core ACTIVE Ethernet eth4",
                                              "mlx4_0 2 mlx4_core ACTIVE InfiniBand ",
                                              "mlx5_0 1 mlx5_core ACTIVE Ethernet eth5", "soft0 1  DOWN Ethernet eth9"};
   EXPECT_EQ(got, expected);

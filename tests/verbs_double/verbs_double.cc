@@ -757,7 +757,8 @@ Device* make_device(const char* name, std::uint32_t part) {
   return device;
 }
 
-Device* const devices[] = {make_device("mlx4_0", 0x1003), make_device("mlx5_0", 0x1017), make_device("soft0", 0)};
+Device* const devices[] = {make_device("mlx4_0", 0x1003), make_device("mlx5_0", 0x1017),
+                           make_device("bnxt_re0", 0x1750), make_device("soft0", 0)};
 
 }  // namespace
 
@@ -955,7 +956,7 @@ ibv_qp* ibv_create_qp(ibv_pd* base, ibv_qp_init_attr* wanted) {
   Pd& pd = *living<Pd>(base, "the protection domain");
   if (fails("create_qp")) return nullptr;
   const Context& context = *context_of(base->context);
-  const bool sniffs = context.device->mlx4 || context.device->mlx5;
+  const bool sniffs = std::strcmp(context.device->base.name, "soft0") != 0;
   if (wanted->qp_type != IBV_QPT_RAW_PACKET && wanted->qp_type != IBV_QPT_UD) {
     errno = EINVAL;
     return nullptr;
