@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "capture/live.h"
+#include "capture/sniffer.h"
 #include "cli/capture_files.h"
 #include "cli/capture_intake.h"
 #include "cli/check_report.h"
@@ -27,6 +28,7 @@ namespace rdmascope::cli {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::uint32_t default_snap_length = 262144;
 constexpr std::int64_t status_every_ns = second_ns / 2, flush_every_ns = second_ns;
 
 constexpr Choice<capture::FileFormat> file_format_choices[] = {{"pcapng", capture::FileFormat::pcapng},
@@ -35,9 +37,10 @@ constexpr Choice<capture::FileFormat> file_format_choices[] = {{"pcapng", captur
 struct CaptureCommand {
   std::vector<std::string> interfaces, filter_words;
   std::string filter, display_filter, write_file, timestamps, user;
-  std::uint32_t snap_length = 262144;
+  std::uint32_t snap_length = default_snap_length, buffers = capture::SnifferOptions{}.buffers;
   unsigned buffer_mib = 16;
-  bool no_promiscuous = false, print = false, check = false, quiet = false, immediate = false, no_names = false;
+  bool no_promiscuous = false, print = false, check = false, quiet = false, immediate = false, no_names = false,
+       completions = false;
   capture::FileFormat format = capture::FileFormat::pcapng;
   std::vector<std::string> stop, ring, rules, ignored;
   std::uint64_t count = 0;
@@ -113,6 +116,8 @@ class Capture {
  private:
   Result<void> prepare();
   Result<std::vector<std::unique_ptr<capture::Source>>> open_sources();
+  Result<std::unique_ptr<capture::Source>> open_source(const std::string& name, const std::string& filter);
+  Result<std::unique_ptr<capture::Source>> open_network_interface(const std::string& name, const std::string& filter);
   CaptureFiles::Facts facts();
   bool take(LiveBatch& batch);
   void show_status(bool last);
@@ -207,18 +212,9 @@ Result<std::vector<std::unique_ptr<capture::Source>>> Capture::open_sources() {
   for (const std::string& word : command_.filter_words) filter += (filter.empty() ? "" : " ") + word;
   std::vector<std::unique_ptr<capture::Source>> sources;
   for (const std::string& name : names) {
-    capture::LiveOptions options;
-    options.interface = name;
-    options.filter = filter;
-    options.snap_length = command_.snap_length;
-    options.promiscuous = !command_.no_promiscuous;
-    options.buffer_bytes = command_.buffer_mib << 20;
-    options.timestamps = command_.timestamps;
-    options.immediate = command_.immediate;
-    Result<std::unique_ptr<capture::LiveSource>> source = capture::open_live(options);
+    Result<std::unique_ptr<capture::Source>> source = open_source(name, filter);
     if (!source) return Error{source.error()};
-    for (const std::string& warning : (*source)->warnings()) note(warning);
-    names_.push_back(name);
+    names_.push_back((*source)->interfaces()[0].name);
     first_number_.push_back(first_number_.empty() ? 0
                                                   : first_number_.back() + static_cast<std::uint32_t>(
                                                                                sources.back()->interfaces().size()));
@@ -227,6 +223,48 @@ Result<std::vector<std::unique_ptr<capture::Source>>> Capture::open_sources() {
   received_.resize(sources.size());
   down_.resize(sources.size());
   return sources;
+}
+
+Result<std::unique_ptr<capture::Source>> Capture::open_network_interface(const std::string& name, const std::string& filter) {
+  capture::LiveOptions options;
+  options.interface = name;
+  options.filter = filter;
+  options.snap_length = command_.snap_length;
+  options.promiscuous = !command_.no_promiscuous;
+  options.buffer_bytes = command_.buffer_mib << 20;
+  options.timestamps = command_.timestamps;
+  options.immediate = command_.immediate;
+  Result<std::unique_ptr<capture::LiveSource>> source = capture::open_live(options);
+  if (!source) return Error{source.error()};
+  for (const std::string& warning : (*source)->warnings()) note(warning);
+  return std::unique_ptr<capture::Source>(std::move(*source));
+}
+
+// A network interface, or an RDMA device: "mlx5_0", "mlx5_0:1".
+Result<std::unique_ptr<capture::Source>> Capture::open_source(const std::string& name, const std::string& filter) {
+  const std::vector<capture::RdmaPort> ports = capture::rdma_ports();
+  const auto port = std::ranges::find_if(
+      ports, [&](const auto& p) { return name == p.device || name == fmt::format("{}:{}", p.device, p.port); });
+  if (port == ports.end()) return open_network_interface(name, filter);
+  // Devices in software have no driver of an adapter, and the kernel sees what they send.
+  const bool in_software = port->driver.empty() && !port->network_device.empty();
+  if (!filter.empty() && !in_software)
+    return Error{fmt::format("-f: RDMA device {} takes no capture filter; use a display filter, -Y", name)};
+  capture::SnifferOptions options;
+  options.device = port->device;
+  options.port = port->port;
+  options.snap_length = command_.snap_length == default_snap_length ? 0 : command_.snap_length;
+  options.buffers = command_.buffers;
+  options.completions = command_.completions;
+  if (filter.empty()) {
+    Result<std::unique_ptr<capture::Source>> sniffer = capture::open_sniffer(options);
+    if (sniffer) note(fmt::format("{}: capturing through an RDMA sniffer queue pair", name));
+    if (sniffer || !in_software) return sniffer;
+  }
+  note(fmt::format("{} is a device in software and has no sniffer; capturing on its network interface {}, which shows all but "
+                   "what two queue pairs of {} send each other",
+                   name, port->network_device, port->device));
+  return open_network_interface(port->network_device, filter);
 }
 
 CaptureFiles::Facts Capture::facts() {
@@ -473,7 +511,7 @@ void add_capture_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<CaptureCommand>();
   CLI::App* capture = app.add_subcommand("capture", "Capture live packets: to a file, to the screen, under the rules");
   capture->add_option("-i,--interface", options->interfaces,
-                      "where: a network interface as `rdmascope interfaces` shows them; may be repeated")
+                      "where: a network interface or an RDMA device, as `rdmascope interfaces` shows them; may be repeated")
       ->type_name("IF")
       ->allow_extra_args(false)
       ->take_all();
@@ -505,6 +543,11 @@ void add_capture_command(CLI::App& app, Run& run) {
   capture->add_option("-B,--buffer-size", options->buffer_mib, "the kernel's buffer (16 MiB)")
       ->type_name("MIB")
       ->check(CLI::Range(1U, 2047U).description(""));
+  capture->add_option("--buffers", options->buffers, "RDMA devices: receive buffers of the sniffer (4096)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1U << 20).description(""));
+  capture->add_flag("--completions", options->completions,
+                    "RDMA devices: also the completion queue entries of the sniffer");
   capture->add_option("-j,--time-stamp-type", options->timestamps,
                       "who takes the time, as adapter_unsynced; `rdmascope interfaces IF` shows what it offers")
       ->type_name("TYPE");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "capture/live.h"
+#include "capture/sniffer.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -54,6 +55,32 @@ int run_interfaces(const InterfacesCommand& command) {
     } else {
       out.printable(fmt::format("{:<16} {:<10} {}{}", i.name, state_of(i), fmt::join(i.addresses, ", "),
                                 i.description.empty() ? "" : (i.addresses.empty() ? "" : "  ") + ("(" + i.description + ")")));
+      out.put('\n');
+    }
+    any = true;
+  }
+  for (const capture::RdmaPort& p : capture::rdma_ports()) {
+    const std::string name = fmt::format("{}:{}", p.device, p.port);
+    if (!command.name.empty() && command.name != name && command.name != p.device) continue;
+    const std::string driver = p.driver.empty() ? "in software" : "driver " + p.driver;
+    if (command.form == InterfacesForm::json) {
+      out.put(any ? ",\n{" : "\n{");
+      auto member = [&, comma = ""](std::string_view key, std::string_view value) mutable {
+        out.put(fmt::format("{}\"{}\":\"", comma, key));
+        out.json_escaped(value);
+        out.put('"');
+        comma = ",";
+      };
+      member("name", name);
+      member("rdma_device", p.device);
+      member("driver", p.driver);
+      member("state", p.state);
+      member("link_layer", p.link_layer);
+      member("network_interface", p.network_device);
+      out.put('}');
+    } else {
+      out.printable(fmt::format("{:<16} {:<10} RDMA device, {}, {}{}", name, p.state, p.link_layer, driver,
+                                p.network_device.empty() ? "" : ", network interface " + p.network_device));
       out.put('\n');
     }
     any = true;

@@ -835,7 +835,7 @@ TEST_F(SnifferTest, MarksReachTheFile) {
     count += *got;
     idle += *got == 0 ? 1 : 0;
   }
-  (*writer)->set_dropped(0, source->dropped().value_or(0));
+  (*writer)->set_statistics(0, {.received = {}, .dropped = source->dropped().value_or(0)});
   ASSERT_TRUE((*writer)->close());
   const auto again = open_file(path);
   ASSERT_TRUE(again) << again.error();
