@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "capture/cqe_log.h"
+
 namespace rdmascope::capture {
 namespace {
 
@@ -710,6 +712,9 @@ class Reader {
 
 }  // namespace
 
-Result<std::vector<HexPacket>> read_hex_text(string_view text) { return Reader(text).read(); }
+Result<std::vector<HexPacket>> read_hex_text(string_view text) {
+  if (auto entries = read_cqe_log(text)) return std::move(*entries);
+  return Reader(text).read();
+}
 
 }  // namespace rdmascope::capture

@@ -31,6 +31,9 @@ struct HexPacket {
   // tcpdump -x and -X leave the link header out and look like -xx and -XX otherwise. True: tcpdump text whose bytes
   // start with an IP header.
   bool without_link_header_hint = false;
+
+  // What the text around says the bytes are, as decode --as takes it ("cqe:mlx5"); in static storage, empty: nothing.
+  std::string_view start_hint;
 };
 
 // At least one packet, each with at least one byte; or a sentence that names line, column and the characters at fault.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "check/completions.h"
 #include "dissect/headers.h"
 
 namespace rdmascope::check {
@@ -86,6 +87,8 @@ class Checker::Impl {
         if (rule->packet && rule->on >> bit & 1) by_trigger_[bit].push_back(rule);
       if (rule->end) at_end_.push_back(rule);
       if (rule->frame) on_frame_.push_back(rule);
+      if (rule->completion) on_completion_.push_back(rule);
+      if (rule->early) on_early_.push_back(rule);
     }
   }
 
@@ -99,6 +102,9 @@ class Checker::Impl {
 
   void finish() {
     for (Connection* c : tracker_.connections()) end(*c);
+    for (const EarlyCompletion& e : completions_.early(totals_.last_ns))
+      for (const Rule* rule : on_early_) rule->early(e, findings_);
+    hand_over();
     totals_.connections = ended_ + tracker_.connections().size();
     totals_.refused = tracker_.refused();
   }
@@ -192,13 +198,24 @@ class Checker::Impl {
       if (item.judged)
         judge(item, Tracker::resolve(item.place));
       else if (item.taken && is_whole(item.packet))
-        for (const Rule* rule : on_frame_) rule->frame(item.packet, findings_);
+        judge_frame(item.packet);
     hand_over();
     tracker_.forget_merged();
     for (const std::unique_ptr<Connection>& c : tracker_.take_ended()) {
       ++ended_;
       end(*c);
     }
+  }
+
+  void judge_frame(const Packet& p) {
+    for (const Rule* rule : on_frame_) rule->frame(p, findings_);
+    const auto record = p.find<dissect::CqeRecord>();
+    if (!record) return;
+    const std::optional<dissect::Completion> entry = dissect::completion_of(p);
+    if (!entry) return;
+    ++totals_.completions;
+    const CompletionContext c{p, *record, *entry, completions_.entry(p, *record, *entry)};
+    for (const Rule* rule : on_completion_) rule->completion(c, findings_);
   }
 
   // Whose packet is it?
@@ -252,6 +269,7 @@ class Checker::Impl {
                            c.opcode.transport == Transport::xrc;
     if (connected && c.opcode.defined && c.connection.id != 0 && c.connection.transport == c.opcode.transport) {
       follow(c, facts_, options_.messages ? &messages_ : nullptr);
+      if (completions_.active()) completions_.packet(c);
       run(c.response ? 2 : 1, c);
     } else if (c.opcode.transport == Transport::ud) {
       run(3, c);
@@ -292,11 +310,12 @@ class Checker::Impl {
 
   CheckOptions options_;
   std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
-  std::vector<const Rule*> at_end_, on_frame_;
+  std::vector<const Rule*> at_end_, on_frame_, on_completion_, on_early_;
 
   // Of the worker that judges.
   Listener& listener_;
   Tracker tracker_;
+  Completions completions_;
   Totals totals_;
   std::uint64_t ended_ = 0;
   Facts facts_;

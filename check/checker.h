@@ -46,6 +46,7 @@ class Listener {
 
 struct Totals {
   std::uint64_t frames = 0, rdma = 0, connections = 0;
+  std::uint64_t completions = 0;  // completion queue entries
   std::uint64_t icrc_good = 0, icrc_bad = 0, icrc_unverified = 0;
   std::uint64_t cut = 0;         // frames the capture did not keep whole
   std::uint64_t not_judged = 0;  // responses whose requests are not known

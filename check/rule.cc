@@ -33,6 +33,17 @@ void Findings::mismatch_in(const RuleInfo& rule, const dissect::Packet& frame, s
                        actual, std::move(text)});
 }
 
+void Findings::mismatch_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field,
+                           std::uint64_t expected, std::uint64_t actual, std::string text) {
+  mismatch_in(rule, c.packet, field, expected, actual, std::move(text));
+}
+
+void Findings::wrong_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field, std::uint64_t actual,
+                        std::string text, Class kind) {
+  add(nullptr, Finding{&rule, kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, 0, field, std::nullopt,
+                       actual, std::move(text)});
+}
+
 void Findings::say(const RuleInfo& rule, const Context& c, std::string text) {
   add(&c.connection, Finding{&rule,
                              rule.kind,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/completions.h"
 #include "check/context.h"
 #include "check/finding.h"
 
@@ -24,6 +25,16 @@ class Findings {
   // About a frame in which no BTH was reached, so that it belongs to no connection.
   void mismatch_in(const RuleInfo& rule, const dissect::Packet& frame, std::string_view field, std::uint64_t expected,
                    std::uint64_t actual, std::string text = {});
+  // About a completion queue entry.
+  void mismatch_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field, std::uint64_t expected,
+                   std::uint64_t actual, std::string text = {});
+  // The same of a value where many others would be right; the rule may know better which class it is.
+  void wrong_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field, std::uint64_t actual,
+                std::string text, Class kind);
+  void wrong_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field, std::uint64_t actual,
+                std::string text) {
+    wrong_in(rule, c, field, actual, std::move(text), rule.kind);
+  }
   // For an earlier packet, or the connection as a whole (frame 0).
   void say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
               std::int64_t time_ns, std::string text);
@@ -53,6 +64,9 @@ struct Rule {
   void (*end)(Connection&, Findings&) = nullptr;  // the connection's last call
   // Frames without BTH that the capture kept whole. Most are no RDMA at all: judge what is surely meant as such.
   void (*frame)(const dissect::Packet&, Findings&) = nullptr;
+  // Completion queue entries whose layout is known, and READs that completed too early.
+  void (*completion)(const CompletionContext&, Findings&) = nullptr;
+  void (*early)(const EarlyCompletion&, Findings&) = nullptr;
 };
 
 // Every rule, in the order of the catalogue.

@@ -64,15 +64,19 @@ std::string verdict(const check::Totals& totals, const Tallies& tallies) {
     return fmt::format("{}", fmt::join(out, ", "));
   };
   std::string out;
-  const std::string packets =
-      fmt::format("{} on {}", counted(totals.rdma, "RDMA packet"), counted(totals.connections, "connection"));
+  std::string packets;
+  if (totals.rdma > 0 || totals.completions == 0)
+    packets = fmt::format("{} on {}", counted(totals.rdma, "RDMA packet"), counted(totals.connections, "connection"));
+  if (totals.completions > 0)
+    packets += fmt::format("{}{}", packets.empty() ? "" : " and in ",
+                           counted(totals.completions, "completion queue entry", "completion queue entries"));
   const std::uint64_t violations = tallies.count(Class::violation), anomalies = tallies.count(Class::anomaly);
   if (violations > 0) {
     const std::size_t rules = tallies.rules(Class::violation);
     out = fmt::format(
         "VIOLATIONS: {} broken, {}; first {}", rules == 1 ? "1 rule was" : fmt::format("{} rules were", rules),
         violations == 1 ? "once" : fmt::format("{} times in all", violations), *tallies.first_violation());
-  } else if (totals.rdma == 0) {
+  } else if (totals.rdma == 0 && totals.completions == 0) {
     out = fmt::format("Nothing to judge: no RDMA packet in {}", counted(totals.frames, "frame"));
   } else if (tallies.unhealthy()) {
     out = fmt::format("No violation in {}, but not healthy: {}", packets, ids(Class::anomaly, false));
@@ -121,8 +125,10 @@ void Tallies::joined(std::uint32_t half, std::uint32_t id) {
     std::vector<std::uint32_t>& on = tally.connections;
     const auto stale = std::find(on.begin(), on.end(), half);
     if (stale == on.end()) continue;
-    if (std::find(on.begin(), on.end(), id) == on.end()) *stale = id;
-    else on.erase(stale);
+    if (std::find(on.begin(), on.end(), id) == on.end())
+      *stale = id;
+    else
+      on.erase(stale);
   }
 }
 

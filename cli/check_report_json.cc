@@ -148,6 +148,7 @@ class JsonReport final : public Report {
     json_.key("totals").open('{');
     json_.member("frames", t.frames);
     json_.member("rdma", t.rdma);
+    if (t.completions > 0) json_.member("completions", t.completions);
     json_.member("connections", t.connections);
     if (left_out_ > 0) json_.member("connections_left_out", left_out_);
     json_.key("first_time").time(t.first_ns);
@@ -164,7 +165,7 @@ class JsonReport final : public Report {
     json_.close('}');
     json_.line();
     json_.member("verdict", tallies_.count(Class::violation) > 0 ? "violations"
-                            : t.rdma == 0                        ? "nothing to judge"
+                            : t.rdma + t.completions == 0        ? "nothing to judge"
                             : tallies_.unhealthy()               ? "anomalies"
                                                                  : "clean");
     json_.line();

@@ -84,7 +84,7 @@ class TextReport final : public Report {
       put_findings(kind, title);
     put_totals(totals);
     const bool bad = tallies_.count(Class::violation) > 0, ill = tallies_.unhealthy();
-    colored(bad ? bold_red : ill || totals.rdma == 0 ? yellow : green, verdict(totals, tallies_));
+    colored(bad ? bold_red : ill || totals.rdma + totals.completions == 0 ? yellow : green, verdict(totals, tallies_));
     out().put('\n');
   }
 
@@ -145,9 +145,10 @@ class TextReport final : public Report {
         static_cast<std::int64_t>(static_cast<std::uint64_t>(t.last_ns) - static_cast<std::uint64_t>(t.first_ns));
     dissect::Text time;
     time.seconds(ns, 3);
-    out().put(fmt::format("{} in {} s, {} RDMA{}; ICRC {} good, {} bad, {} not verified\n", counted(t.frames, "frame"),
-                          time.view(), t.rdma, options_.filtered ? " that pass the filter" : "", t.icrc_good,
-                          t.icrc_bad, t.icrc_unverified));
+    const std::string entries = t.completions > 0 ? fmt::format(", {} CQE", t.completions) : "";
+    out().put(fmt::format(
+        "{} in {} s, {} RDMA{}{}; ICRC {} good, {} bad, {} not verified\n", counted(t.frames, "frame"), time.view(),
+        t.rdma, entries, options_.filtered ? " that pass the filter" : "", t.icrc_good, t.icrc_bad, t.icrc_unverified));
     std::vector<std::string> gaps;
     if (t.not_judged > 0)
       gaps.push_back(

@@ -118,7 +118,9 @@ int run_decode(const DecodeOptions& options) {
         return exit_error;
       }
     } else {
-      walk.start = hex.without_link_header_hint ? dissect::find_start("ip") : dissect::guess_start(hex.bytes);
+      walk.start = !hex.start_hint.empty()        ? dissect::find_start(hex.start_hint)
+                   : hex.without_link_header_hint ? dissect::find_start("ip")
+                                                  : dissect::guess_start(hex.bytes);
       if (!walk.start) {
         complain(
             fmt::format("line {}: cannot tell what these {} bytes start with; say --as HEADER, for example --as bth",
@@ -143,13 +145,15 @@ int run_decode(const DecodeOptions& options) {
 
 void add_decode_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<DecodeOptions>();
-  CLI::App* decode = app.add_subcommand("decode", "Dissect pasted hex: bare digits, tcpdump -x, hex dumps");
+  CLI::App* decode =
+      app.add_subcommand("decode", "Dissect pasted hex: bare digits, tcpdump -x, hex dumps, error CQEs of logs");
   decode->add_option("HEX", options->input, "hex digits, or a file with some; - or nothing is standard input")
       ->type_name("HEX");
   decode
-      ->add_option("--as", options->as,
-                   "what the bytes start with: a link type or a header, as ETHERNET, RAW, bth or aeth; guessed if not "
-                   "given")
+      ->add_option(
+          "--as", options->as,
+          "what the bytes start with: a link type or a header, as ETHERNET, RAW, bth, aeth or cqe:mlx5; guessed if "
+          "not given")
       ->type_name("KIND");
   add_choice(*decode, "-T,--format", options->writer.format, whole_packet_formats, "form",
              "text shows every field, json is an array, ndjson an object per line");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -76,15 +77,17 @@ std::string nearest_field_name(std::string_view name) {
   if (name.empty() || name.size() > 100) return {};
   const bool is_word = name.find('.') == std::string_view::npos;
   const std::size_t limit = std::max<std::size_t>(is_word ? 1 : 2, name.size() / 4);
-  // Fewest errors first, then fewest parts: "opcode" is rather that of the BTH than that of the AETH's syndrome.
-  std::pair<std::size_t, std::ptrdiff_t> best_rank{limit, PTRDIFF_MAX};
+  // Fewest errors first, then packets before completion entries, then fewest parts: "opcode" is rather that of the BTH
+  // than that of the AETH's syndrome.
+  std::tuple<std::size_t, bool, std::ptrdiff_t> best_rank{limit, true, PTRDIFF_MAX};
   std::string_view best;
   for (const std::string& full : index().names) {
     std::size_t errors = distance(name, full, limit);
     // What stands before may have been left out: "psn", "syndrome.opcode".
     if (full.ends_with(name) && full.size() > name.size() && full[full.size() - name.size() - 1] == '.') errors = 0;
     if (is_word) errors = std::min(errors, distance(name, last_part(full), limit));
-    const std::pair<std::size_t, std::ptrdiff_t> rank{errors, std::count(full.begin(), full.end(), '.')};
+    const std::tuple<std::size_t, bool, std::ptrdiff_t> rank{errors, full.starts_with("cqe."),
+                                                             std::count(full.begin(), full.end(), '.')};
     if (rank < best_rank) {
       best_rank = rank;
       best = full;

@@ -1,5 +1,7 @@
 #include "dissect/guess.h"
 
+#include <algorithm>
+
 #include "dissect/headers.h"
 
 namespace rdmascope::dissect {
@@ -35,6 +37,21 @@ bool is_bth(std::span<const std::uint8_t> b) {
   return b.size() >= Bth::bytes + Icrc::bytes && opcodes[b[0]].defined && (b[1] & 15) == 0 && (b.size() % 4) == 0;
 }
 
+bool is_zero(std::span<const std::uint8_t> b) {
+  return std::all_of(b.begin(), b.end(), [](std::uint8_t byte) { return byte == 0; });
+}
+
+// Error entries: what people find in a log. Their reserved bytes are zero but for the first eight, where drivers leave
+// marks, and the syndrome is a known one. Entries that succeeded look like anything else.
+bool is_mlx5_error_entry(std::span<const std::uint8_t> b) {
+  return b.size() == Mlx5Cqe::bytes && is_mlx5_error(b.data()) && is_zero(b.subspan(8, 24)) &&
+         !name_of(syndrome_names, b[55]).empty();
+}
+bool is_mlx4_error_entry(std::span<const std::uint8_t> b) {
+  return b.size() == Mlx4Cqe::bytes && is_mlx4_error(b.data()) && b[0] == 0 && is_zero(b.subspan(4, 20)) &&
+         !name_of(syndrome_names, b[27]).empty();
+}
+
 }  // namespace
 
 const Start* guess_start(std::span<const std::uint8_t> b) {
@@ -42,6 +59,8 @@ const Start* guess_start(std::span<const std::uint8_t> b) {
   if (b.size() >= Grh::bytes && b[0] >> 4 == 6 && b[6] == nxthdr_iba) return find_start("infiniband.grh");
   if (is_ipv6(b, true)) return find_start("ipv6");
   if (is_lrh(b)) return find_start("infiniband.lrh");
+  if (is_mlx5_error_entry(b)) return find_start("cqe:mlx5");
+  if (is_mlx4_error_entry(b)) return find_start("cqe:mlx4");
   if (is_ethernet(b)) return find_start("eth");
   if (is_ipv4(b, false)) return find_start("ipv4");
   if (is_ipv6(b, false)) return find_start("ipv6");

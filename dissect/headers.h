@@ -14,6 +14,7 @@
 #include "dissect/bth.h"
 #include "dissect/cm.h"
 #include "dissect/cnp.h"
+#include "dissect/cqe.h"
 #include "dissect/crc.h"
 #include "dissect/data.h"
 #include "dissect/deth.h"
@@ -58,7 +59,8 @@ using Headers = HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, S
                            Rwh, IbLink, Bth, Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt,
                            Ieth, Cnp, Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep,
                            CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer,
-                           Data, EthernetTrailer, EthernetFcs, Events, Analysis, Exchange>;
+                           Data, EthernetTrailer, EthernetFcs, CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe, Mlx5Cqe,
+                           Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events, Analysis, Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

@@ -68,6 +68,7 @@ class Facts {
       dec(label, value);
   }
   bool any() const { return any_; }
+  Text& last() { return out_; }  // to go on with the last fact
 
  private:
   Text& out_;
@@ -109,6 +110,39 @@ void aeth_facts(Facts& facts, View<Aeth> aeth) {
       break;
   }
   facts.dec("MSN ", aeth.get<"msn">());
+}
+
+// "CQ 0x000085 ci 7 QP 0x00004a send RDMA_READ WQE 7 12288 bytes", "... receive error: work request flushed (0x05)"
+void cqe_facts(Facts& facts, const Packet& packet) {
+  const std::optional<Completion> c = completion_of(packet);
+  if (!c) return;
+  if (const auto record = packet.find<CqeRecord>()) {
+    facts.hex("CQ ", record->get<"cqn">(), 6);
+    if (cqe_has_index(record->bytes())) facts.dec("ci ", record->get<"ci">());
+  }
+  if (c->qpn) {
+    facts.hex("QP ", *c->qpn, 6);
+    facts.word(name_of(cqe_queues, c->send));
+  }
+  if (!c->operation.empty()) facts.word(c->operation);
+  Value value;
+  if (c->kind != Completion::Kind::completion && c->kind != Completion::Kind::error) {
+    if (cqe_status(packet, *c->layer, 0, value)) facts.word(value.text);
+    if (c->kind == Completion::Kind::unknown) facts.hex("", c->opcode, 2);
+  } else if (c->failed()) {
+    Text& out = facts.next();
+    out.put("error: ");
+    out.put(words_of(c->fault).name);
+    out.put(" (0x");
+    out.hex(c->status, 2);
+    out.put(')');
+    if (c->vendor) facts.hex("vendor ", *c->vendor, 2);
+  }
+  if (c->wqe) facts.dec("WQE ", *c->wqe);
+  if (c->byte_count) {
+    facts.dec("", *c->byte_count);
+    facts.last().put(" bytes");
+  }
 }
 
 // What a header of InfiniBand says; nothing for those whose fields say it all.
@@ -155,6 +189,13 @@ void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
     facts.dec("Flow control VL ", link.get<"vl">());
     facts.dec("FCTBS ", link.get<"fctbs">());
     facts.dec("FCCL ", link.get<"fccl">());
+  } else if (h == &header<Cqe>) {
+    cqe_facts(facts, packet);
+  } else if (h == &header<CqeRecord>) {
+    const View<CqeRecord> record(p);
+    facts.name(cqe_formats, record.get<"format">(), "format ", 2);
+    facts.hex("CQ ", record.get<"cqn">(), 6);
+    if (cqe_has_index(p)) facts.dec("ci ", record.get<"ci">());
   }
 }
 
@@ -340,7 +381,11 @@ Tone tone(const Packet& packet) {
   if (packet.icrc().status == CrcStatus::bad || packet.vcrc().status == CrcStatus::bad) return Tone::bad_crc;
   for (const Event& event : packet.events())
     if (event.problem != Problem::cut && event.problem != Problem::fragment) return Tone::malformed;
-  if (packet.bth_layer < 0) return packet.find(header<Mad>) ? Tone::management : Tone::other;
+  if (packet.bth_layer < 0) {
+    if (packet.find(header<Cqe>))
+      if (const auto completion = completion_of(packet); completion && completion->failed()) return Tone::nak;
+    return packet.find(header<Mad>) ? Tone::management : Tone::other;
+  }
   const auto bth = packet.find<Bth>();
   if (opcodes[bth->get<"opcode">()].transport == Transport::cnp) return Tone::congestion;
   if (packet.find(header<Mad>)) return Tone::management;

@@ -281,6 +281,7 @@ Next step_upper_pdu(Walk& w) {
       std::string_view name(value, length);
       name = name.substr(0, name.find('\0'));
       if (name == "infiniband") name = "infiniband.lrh";
+      if (name == cqe_dissector) name = CqeRecord::name;
       if (name == "eth_withoutfcs" || name == "eth_maybefcs") name = "eth";
       start = find_start(name);
     }
@@ -716,6 +717,103 @@ Next step_bth(Walk& w) {
   return {step_payload};
 }
 
+// --- Completion queue entries ----------------------------------------------------------------------------------------
+
+// Behind an entry: what it says, for all families alike.
+Next add_completion(Walk& w, std::uint32_t at) {
+  if (w.has_room())
+    w.p.add(header<Cqe>, at, 0);
+  else
+    w.event(Problem::too_deep, header<Cqe>, at);
+  return w.left() > 0 ? w.rest(header<CqeSlot>) : Next{};
+}
+
+template <class H>
+Next step_cqe(Walk& w) {
+  const std::uint32_t at = w.pos;
+  return w.take<H>() ? add_completion(w, at) : Next{};
+}
+
+Next step_cqe_efa(Walk& w) {
+  const std::uint32_t at = w.pos;
+  if (!w.take<EfaCqe>()) return {};
+  if (w.left() >= EfaCqe::extended_bytes - EfaCqe::bytes) w.extend<EfaCqe>(EfaCqe::extended_bytes - EfaCqe::bytes);
+  return add_completion(w, at);
+}
+
+// The array of a slot behind a compressed title.
+Next step_cqe_mini(Walk& w) {
+  while (w.left() > 0)
+    if (!w.take<Mlx5MiniCqe>()) break;
+  return {};
+}
+
+struct CqeLayout {
+  Next step;
+  std::uint32_t bytes;
+};
+
+// By format; {}: its layout is not known.
+CqeLayout cqe_layout(CqeFormat format) {
+  switch (format) {
+    case CqeFormat::mlx4:
+      return {{step_cqe<Mlx4Cqe>}, Mlx4Cqe::bytes};
+    case CqeFormat::mlx4_timestamp:
+      return {{step_cqe<Mlx4TimestampCqe>}, Mlx4TimestampCqe::bytes};
+    case CqeFormat::mlx5:
+      return {{step_cqe<Mlx5Cqe>}, Mlx5Cqe::bytes};
+    case CqeFormat::efa:
+      return {{step_cqe_efa}, EfaCqe::bytes};
+    case CqeFormat::erdma:
+      return {{step_cqe<ErdmaCqe>}, ErdmaCqe::bytes};
+    case CqeFormat::work_completion:
+      return {{step_cqe<WorkCompletion>}, WorkCompletion::bytes};
+    default:
+      return {};
+  }
+}
+
+Next step_cqe_record(Walk& w) {
+  const std::uint32_t at = w.pos;
+  const std::uint8_t* bytes = w.take<CqeRecord>();
+  if (!bytes) return {};
+  const View<CqeRecord> record(bytes);
+  if (record.get<"version">() != CqeRecord::this_version) {
+    w.event(Problem::bad_value, header<CqeRecord>, at, CqeRecord::this_version, record.get<"version">());
+    return {step_data};
+  }
+  const auto header_bytes = static_cast<std::uint32_t>(record.get<"header_len">());
+  if (header_bytes < CqeRecord::bytes || header_bytes % 4 != 0)  // where the slot begins is anybody's guess
+    w.event(Problem::bad_length, header<CqeRecord>, at + 1, CqeRecord::bytes, header_bytes);
+  if (header_bytes > CqeRecord::bytes && !w.extend<CqeRecord>(header_bytes - CqeRecord::bytes)) return {};
+  const auto stride = static_cast<std::uint32_t>(record.get<"stride">());
+  w.leftover = &header<Data>;
+  w.narrow(header<CqeRecord>, w.pos, stride);
+
+  const std::uint64_t format = record.get<"format">();
+  const CqeLayout layout = format < std::size(cqe_formats) ? cqe_layout(static_cast<CqeFormat>(format)) : CqeLayout{};
+  if (!is_known_cqe_format(format)) w.event(Problem::bad_value, header<CqeRecord>, at + 2, 0, format);  // 0: unknown
+  if (!layout.step.step) return w.rest(header<CqeSlot>);
+  const auto offset = static_cast<std::uint32_t>(record.get<"cqe_off">());
+  if (offset + layout.bytes > stride) {
+    w.event(Problem::bad_length, header<CqeRecord>, at + 6, stride, offset + layout.bytes);
+    return w.rest(header<CqeSlot>);
+  }
+  if (offset > 0 && !w.take(header<CqeSlot>, offset)) return {};
+  return layout.step;
+}
+
+// A private link type may carry anything: what is no record by its own lengths is bytes.
+Next step_user0(Walk& w) {
+  if (w.left() < CqeRecord::bytes) return {step_data};
+  const View<CqeRecord> record(w.here());
+  const std::uint64_t header_bytes = record.get<"header_len">(), stride = record.get<"stride">();
+  const bool fits = record.get<"version">() == CqeRecord::this_version && header_bytes >= CqeRecord::bytes &&
+                    header_bytes % 4 == 0 && stride > 0 && header_bytes + stride == w.claimed - w.pos &&
+                    record.get<"flags.reserved">() == 0;
+  return fits ? Next{step_cqe_record} : Next{step_data};
+}
+
 // --- Where a frame may start -----------------------------------------------------------------------------------------
 
 constexpr Start starts[] = {
@@ -740,6 +838,14 @@ constexpr Start starts[] = {
     {"vxlan", {step_vxlan}},
     {"geneve", {step_geneve}},
     {"gre", {step_gre}},
+    {"cqe.record", {step_cqe_record}},
+    {"cqe:mlx4", {step_cqe<Mlx4Cqe>}},
+    {"cqe:mlx4-ts", {step_cqe<Mlx4TimestampCqe>}},
+    {"cqe:mlx5", {step_cqe<Mlx5Cqe>}},
+    {"cqe:mlx5-mini", {step_cqe_mini}},
+    {"cqe:efa", {step_cqe_efa}},
+    {"cqe:erdma", {step_cqe<ErdmaCqe>}},
+    {"cqe:wc", {step_cqe<WorkCompletion>}},
     {"data", {step_data}},
 };
 
@@ -771,7 +877,7 @@ Next by_link_type(const WalkOptions& options, std::uint16_t link_type) {
     if (l.number == link_type) return l.first;
   if (link_type >= user0 && link_type < user0 + options.user_links.size())
     if (const Start* start = options.user_links[link_type - user0]) return start->first;
-  return {step_data};
+  return link_type == user0 ? Next{step_user0} : Next{step_data};
 }
 
 // The FCS of the outermost Ethernet frame, whose last byte stands before `end`, as a number read big-endian. False: the

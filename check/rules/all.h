@@ -85,7 +85,36 @@
   RULE(h_missed)              \
   RULE(h_twice)               \
   RULE(h_midstream)           \
-  RULE(h_cut)
+  RULE(h_cut)                 \
+  RULE(cqe01_owner)           \
+  RULE(cqe02_index)           \
+  RULE(cqe03_unused)          \
+  RULE(cqe04_send_counter)    \
+  RULE(cqe05_receive_counter) \
+  RULE(cqe06_after_failure)   \
+  RULE(cqe07_flush_cause)     \
+  RULE(cqe08_opcode)          \
+  RULE(cqe09_qp_type)         \
+  RULE(cqe10_syndrome)        \
+  RULE(cqe11_syndrome_queue)  \
+  RULE(cqe12_byte_count)      \
+  RULE(cqe13_datagram_length) \
+  RULE(cqe14_xrc_qpn)         \
+  RULE(cqe15_addresses)       \
+  RULE(cqe16_source_qp)       \
+  RULE(cqe17_reserved)        \
+  RULE(cqe18_d2s)             \
+  RULE(cqe20_sniffer_loss)    \
+  RULE(cqe21_dife)            \
+  RULE(cqe22_immediate)       \
+  RULE(cqe23_early_read)      \
+  RULE(cqe24_one_completion)  \
+  RULE(cqe25_timestamp)       \
+  RULE(cqe26_resize)          \
+  RULE(cqe27_compressed)      \
+  RULE(cqe28_efa)             \
+  RULE(cqe29_send_opcode)     \
+  RULE(cqe30_stride)
 
 namespace rdmascope::check {
 

@@ -5,6 +5,7 @@ Deterministic and independent of the project's own code: headers, CRCs and file 
 the published layouts, and before anything is written the builder must reproduce known packets (check_builder).
 To add a capture, write a function with @capture(name, what it holds); README.md there is made from the same line.
 """
+import hashlib
 import os
 import struct
 import sys
@@ -1016,6 +1017,246 @@ def times():
     file.block(0x40000bad, file.pack("I", 32473) + b"custom, not to be copied")
     file.section(">", [(3, "some OS"), (4, "make_captures.py"), (1, "second section")])
     fill(6, START + 60)
+    return file.out
+
+
+# ---------------------------------------------------------------------------------------------------- completion queues
+
+# cqe-sniffer.md 5.3: the file as its bytes are printed there.
+WORKED_CQES = """
+0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffff ffffffff 1c000000 01000000
+84000000 fc000000 00000000 02000f00 6d6c7834 5f303a31 23637130 78383500
+03002500 52444d41 20636f6d 706c6574 696f6e20 71756575 652c2066 6f726d61
+74206d6c 78342d33 32000000 09000100 09000000 0f001f00 4d656c6c 616e6f78
+20436f6e 6e656374 582d3320 28313562 333a3130 30332900 00000000 84000000
+06000000 7c000000 00000000 fe9c9717 00002a36 50000000 50000000 000c0008
+72646d61 5f637165 00000000 01200107 00200000 00000085 00000007 00000080
+01021003 00000000 00000000 0000004a 00000000 00000000 00000000 00000000
+00003000 00070000 00000050 02000400 02000000 00000000 7c000000 06000000
+7c000000 00000000 fe9c9717 e8032a36 50000000 50000000 000c0008 72646d61
+5f637165 00000000 01200107 00200000 00000085 00000088 00000080 01021003
+00000000 00000000 0000004a 00000000 00000000 00000000 00000000 00000000
+0009f905 0000009e 02000400 01000000 00000000 7c000000
+"""
+
+MLX4, MLX4_TS, MLX5, EFA, BNXT, IRDMA, ERDMA, WC = range(1, 9)
+LINK_KNOWN, ON_ETHERNET, INDEX_VALID, OF_SNIFFER, SIMULATED, TUNNEL = 1, 2, 4, 8, 16, 32
+RC, UC, UD, RAW_PACKET, XRC_RECV = 2, 3, 4, 8, 10
+
+
+def cqe_record(slot, form=MLX4, ci=0, flags=LINK_KNOWN | ON_ETHERNET | INDEX_VALID, stride=None, offset=0, cqn=0x85,
+               count=128, qp_type=RC, device=0x1003, version=1, size=32, tags=True):
+    """A completion queue entry as an exported PDU; the slot is hex or bytes."""
+    slot = bytes.fromhex(slot) if isinstance(slot, str) else slot
+    stride = len(slot) if stride is None else stride
+    header = struct.pack(">BBBBHHIIIBBHQ", version, size, form, flags, stride, offset, cqn, ci, count, 1, qp_type, device, 0)
+    name = struct.pack(">HH", 12, 8) + b"rdma_cqe" + bytes(4)
+    return (name if tags else b"") + header + slot
+
+
+CQE_VECTORS = [
+    ("V1", MLX4, "0000004a 00000000 00000000 00000000 00000000 00003000 00070000 00000050"),
+    ("V2", MLX4, "0000020b deadbeef 00000000 00000000 00000000 00001000 01030000 00000082"),
+    ("V3", MLX4, "00000041 00000000 81000001 20000003 00000000 00000128 00050000 00000001"),
+    ("V4", MLX4, "0c00004c 00000000 00000049 00000005 00000000 0000082a 0f100000 00000081"),
+    ("V5", MLX4, "0000004a 00000000 00000000 00000000 00000000 00000000 00088115 0000005e"),
+    ("V6", MLX4, "0000004a 00000000 00000000 00000000 00000000 00000000 0009f905 0000009e"),
+    ("V7", MLX4, "20000055 12345678 02000000 a0640002 14400004 000005ee 00ffffff 00000001"),
+    ("V8", MLX4_TS, "00000055 00000000 00000000 0a0b0c0d 00000000 00000040 00010000 00e0f101"),
+    ("V9", MLX4, "cccccccc" * 8),
+    ("V10", MLX4, "20000056 00000000 80000077 600a0002 c9aabbcc 00000068 00020000 00000001"),
+    ("V11", MLX4, "0200004a 00000000 00000000 00000000 00000000 00000000 00030000 00000043"),
+    ("M1", MLX5, "00" * 32 + "00000012 00000000 00000000 00002000 00000123 45678abc 100001f2 00100000"),
+    ("M2", MLX5, "00" * 24 + "23000abc 00000000 00000000 11223344 00000000 00000428 00000000 00000000 000001f3 00070031"),
+    ("M3", MLX5, "00" * 52 + "00008115 0a0001f2 001100d1"),
+    ("M4", MLX5, "00" * 60 + "000000f0"),
+    ("E1", EFA, "05000005 1100e400 ffff2200 00000000 fe800000 00000000 041122ff fe334455"),
+    ("E2", EFA, "03800a02 11000000 00000000 00000000"),
+    ("E3", EFA, "000000ad 11000020 03002200 0df0feca 01000000 00000000 00000000 00000000"),
+]
+
+
+@capture("cqe-worked.pcapng", "two mlx4 completion queue entries, byte for byte the worked file of the format's description")
+def cqe_worked():
+    data = bytes.fromhex(WORKED_CQES)
+    assert hashlib.sha256(data).hexdigest() == "23c0095b03b9dadd1aa2e3f81696e904aba1fd42dda500b8598a32fd98a4f533"
+    return data
+
+
+@capture("cqe-vectors.pcapng", "completion queue entries: mlx4, with time stamp, mlx5, EFA, one each of erdma and ib_uverbs_wc, two of unknown layout; slots of 64 and 128 bytes; link type 147; then the same packet interface with an RC ACK")
+def cqe_vectors():
+    file = Pcapng()
+    tagged = file.interface(UPPER_PDU, "mlx4_0:1#cq0x85", [(9, bytes([6]))])
+    plain = file.interface(USER0, "mlx4_0:1#cq0x86", [(9, bytes([6]))])
+    packets = file.interface(ETHERNET, "mlx4_0:1", [(9, bytes([6]))])
+    for name, form, text in CQE_VECTORS:
+        kind = {"V3": UD, "V4": UD, "V7": RAW_PACKET, "V10": UD, "V8": RAW_PACKET}.get(name, 0xff if form == EFA else RC)
+        flags = {"V3": LINK_KNOWN, "V4": LINK_KNOWN | OF_SNIFFER}.get(name, LINK_KNOWN | ON_ETHERNET)
+        file.packet(tagged, cqe_record(text, form, flags=flags, qp_type=kind), name)
+    entry = bytes.fromhex(CQE_VECTORS[0][2])
+    file.packet(tagged, cqe_record(pattern(32) + entry, stride=64, offset=32, ci=7), "V1 in a slot of 64 bytes")
+    file.packet(tagged, cqe_record(entry + pattern(96), stride=128, ci=8), "V1 in a slot of 128 bytes")
+    file.packet(tagged, cqe_record(pattern(64) + bytes.fromhex(CQE_VECTORS[11][2]), MLX5, stride=128, offset=64),
+                "M1 in a slot of 128 bytes")
+    file.packet(tagged, cqe_record("80010100 00000004 00000021 0d00feca 00000200" + "00" * 12, ERDMA), "erdma receive")
+    file.packet(tagged, cqe_record("8877665544332211 0c000000 00000000 81000000 00000000 00000000 4a000000" + "00" * 16, WC),
+                "work completion")
+    file.packet(tagged, cqe_record(pattern(32), BNXT), "bnxt_re: layout not decoded")
+    file.packet(tagged, cqe_record(pattern(64), 0x80), "experimental format")
+    file.packet(plain, cqe_record(entry, ci=9, tags=False), "without tags")
+    file.packet(packets, roce_frame(ib(0x11, 5, b"")), "a packet of the same port")
+    return file.out
+
+
+@capture("cqe-lies.pcapng", "completion queue records whose header, slot size, offset, format or captured length is wrong")
+def cqe_lies():
+    file = Pcapng()
+    tagged = file.interface(UPPER_PDU, "mlx4_0:1#cq0x85")
+    plain = file.interface(USER0, "mlx4_0:1#cq0x86")
+    entry = CQE_VECTORS[0][2]
+    file.packet(tagged, cqe_record(entry, version=2), "version 2")
+    file.packet(tagged, cqe_record(entry, size=16), "header of 16 bytes")
+    file.packet(tagged, cqe_record(entry, size=255), "header longer than the record")
+    file.packet(tagged, cqe_record(entry, stride=64), "slot longer than the record")
+    file.packet(tagged, cqe_record(entry, stride=16), "slot shorter than the entry")
+    file.packet(tagged, cqe_record(entry, offset=0xffff), "entry far behind its slot")
+    file.packet(tagged, cqe_record(pattern(32) + bytes.fromhex(entry)), "entry said to be in the first half of 64 bytes")
+    file.packet(tagged, cqe_record(entry, 9), "no such format")
+    file.packet(tagged, cqe_record(entry, MLX5), "mlx5 in 32 bytes")
+    file.packet(tagged, cqe_record(entry)[:60], "cut in the entry", wire=80)
+    file.packet(tagged, cqe_record(entry)[:40], "cut in the header", wire=80)
+    file.packet(tagged, cqe_record(entry)[:40], "ends in the header")
+    file.packet(plain, cqe_record(entry, tags=False, stride=64), "private link type: not a record by its lengths")
+    return file.out
+
+
+def mlx4_cqe(qpn, opcode, wqe, send, owner=0, byte_cnt=0, high=0, dw1=0, dw2=0, dw3=0, dw4=0, checksum=0, last=0):
+    return (be(high << 24 | qpn, 4) + be(dw1, 4) + be(dw2, 4) + be(dw3, 4) + be(dw4, 4) + be(byte_cnt, 4) +
+            be(wqe, 2) + be(checksum, 2) + be(last << 8 | owner << 7 | send << 6 | opcode, 4))
+
+
+def mlx5_cqe(qpn, opcode, wqe, owner=0, byte_cnt=0, form=0, sop=0, imm=0, syndrome=None):
+    timestamp = be(0, 6) + be(0x81, 1) + be(syndrome, 1) if syndrome is not None else be(0x1000 + wqe, 8)
+    return (bytes(32) + be(0x12, 4) + be(imm, 4) + bytes(4) + be(byte_cnt, 4) + timestamp + be(sop << 24 | qpn, 4) +
+            be(wqe, 2) + bytes(1) + be(opcode << 4 | form << 2 | owner, 1))
+
+
+def efa_cqe(req, status, qpn, queue, phase, op=0, length=0, ah=3, source=0x22, imm=None, unsolicited=0, extended=False):
+    flags = unsolicited << 7 | op << 4 | (imm is not None) << 3 | queue << 1 | phase
+    head = struct.pack("<HBBH", req, status, flags, qpn)
+    if queue == 1:
+        return head + bytes(10) + bytes(16 if extended else 0)
+    more = struct.pack("<H", length >> 16) + bytes(14) if op == 2 else bytes(16)
+    return head + struct.pack("<HHHI", length & 0xffff, ah, source, imm or 0) + (more if extended else b"")
+
+
+@capture("cqe-clean.pcapng", "completion queues of one host that break no rule, and RoCE packets of its queue pair 0x22 with host 10.0.0.2, all as exported PDUs; see cqe_clean() for the frames")
+def cqe_clean():
+    file = Pcapng()
+    interface = file.interface(UPPER_PDU, "mlx4_0:1", [(9, bytes([6]))])
+    now = [0]  # microseconds
+    index = {}
+
+    def put(data, comment=None, wait=10):
+        now[0] += wait
+        file.packet(interface, data, comment, stamp=START * 1000000 + now[0])
+
+    def entry(make, cqn, form, count=16, comment=None, wait=10, **f):
+        ci = index.get(cqn, 0)
+        index[cqn] = ci + 1
+        put(cqe_record(make(ci // count % 2), form, ci=ci, cqn=cqn, count=count, **f), comment, wait)
+
+    def mlx4(*args, cqn=0x85, form=MLX4, count=16, flags=LINK_KNOWN | ON_ETHERNET | INDEX_VALID, qp_type=RC, comment=None,
+             wait=10, **f):
+        entry(lambda owner: mlx4_cqe(*args, owner=owner, **f), cqn, form, count, comment, wait, flags=flags, qp_type=qp_type)
+
+    # 1 to 12: RC, UC, UD and raw queue pairs of one mlx4 queue; then a failure and what it flushes.
+    mlx4(0x4a, 0x10, 100, 1, byte_cnt=4096, comment="mlx4")
+    mlx4(0x4a, 0x0a, 101, 1)
+    mlx4(0x4a, 0x0a, 103, 1)
+    mlx4(0x4a, 0x02, 0, 0, byte_cnt=64, dw1=0x11223344)
+    mlx4(0x4a, 0x01, 1, 0, byte_cnt=64)
+    mlx4(0x4b, 0x08, 0, 1, qp_type=UC)
+    mlx4(0x56, 0x01, 0, 0, byte_cnt=104, high=0x20, dw2=0x80000077, dw3=0x600a0002, dw4=0xc9aabbcc, qp_type=UD)
+    mlx4(0x56, 0x0a, 0, 1, qp_type=UD)
+    mlx4(0x55, 0x01, 0, 0, byte_cnt=1518, high=0x20, dw1=0x12345678, dw2=0x02000000, dw3=0xa0640002, dw4=0x14400004,
+         checksum=0xffff, qp_type=RAW_PACKET)
+    mlx4(0x4a, 0x1e, 104, 1, checksum=0x8115)
+    mlx4(0x4a, 0x1e, 105, 1, checksum=0xf905)
+    mlx4(0x4a, 0x1e, 2, 0, checksum=0xf905)
+    # 13 to 19: another queue pair, over the end of the ring; the queue is resized and goes on in one of 32.
+    for wqe in range(5):
+        mlx4(0x4d, 0x0a, wqe, 1)
+    mlx4(0, 0x16, 0, 1)
+    mlx4(0x4d, 0x0a, 5, 1, count=32)
+
+    # 20 to 41: a sniffer on InfiniBand.
+    for n in range(22):
+        mlx4(0x4c, 0x01, n, 0, byte_cnt=290, high=0x04 if n == 3 else 0, dw2=0x49, dw3=0x00000005, cqn=0x90,
+             flags=LINK_KNOWN | INDEX_VALID | OF_SNIFFER, qp_type=UD, comment=None if n else "sniffer")
+    # 42: a datagram on InfiniBand.
+    mlx4(0x41, 0x01, 5, 0, byte_cnt=296, dw2=0x81000001, dw3=0x20000003, cqn=0x91, flags=LINK_KNOWN | INDEX_VALID, qp_type=UD)
+    # 43 to 46: time stamps; the second has a low half of 0, which counts as one more of the high half.
+    for wqe, high, low in ((0, 0x0a0b0c0d, 0xe0f1), (1, 0x0a0b0c0d, 0x0000), (2, 0x0a0b0c0e, 0x0001), (3, 0x0a0b0c0f, 0x4000)):
+        mlx4(0x55, 0x01, wqe, 0, byte_cnt=64, dw3=high, last=low, cqn=0x92, form=MLX4_TS, qp_type=RAW_PACKET)
+
+    def mlx5(*args, count=16, qp_type=RC, comment=None, **f):
+        entry(lambda owner: mlx5_cqe(*args, owner=owner, **f), 0xa0, MLX5, count, comment, qp_type=qp_type, device=0)
+
+    # 47 to 53: mlx5; the last but one is the title of a compressed block of 4.
+    mlx5(0x1f2, 0, 16, byte_cnt=8192, sop=0x10, comment="mlx5")
+    mlx5(0x1f3, 3, 7, byte_cnt=1064, imm=0x11223344)
+    mlx5(0x1f3, 2, 9, byte_cnt=104, qp_type=UD)
+    mlx5(0x1f2, 13, 17, sop=0x0a, syndrome=0x15)
+    mlx5(0x1f2, 13, 18, sop=0x0a, syndrome=0x05)
+    mlx5(0x1f4, 2, 0, byte_cnt=4, form=3, qp_type=RAW_PACKET)
+    index[0xa0] += 3
+    mlx5(0x1f4, 2, 4, byte_cnt=60, qp_type=RAW_PACKET)
+
+    def efa(*args, **f):
+        entry(lambda pass_: efa_cqe(*args[:4], 1 - pass_, *args[4:], extended=True, **f), 0xb0, EFA, qp_type=0xff, device=0)
+
+    # 54 to 57: EFA.
+    efa(5, 0, 0x11, 2, length=228)
+    efa(6, 0, 0x11, 1)
+    efa(7, 10, 0x11, 1)
+    efa(0, 0, 0x11, 2, op=2, length=0x12000, imm=0xcafef00d, unsolicited=1)
+
+    tag = struct.pack(">HH", 12, 16) + b"eth_withoutfcs\0\0" + bytes(4)
+
+    def packet(transport, wait=10):
+        put(tag + roce_frame(transport), None, wait)
+
+    def own(*args, **f):
+        mlx4(*args, cqn=0x95, **f)
+
+    # 58 to 71: queue pair 0x22 of this host sends and reads, 0x11 of the other receives. 60: a send.
+    packet(ib(0x04, 0, pattern(16), a=1))
+    packet(ib(0x11, 0, msn=1))
+    own(0x22, 0x0a, 0, 1)
+    packet(ib(0x0c, 1, va=0x1000, r_key=7, dmalen=64))
+    packet(ib(0x10, 1, pattern(64), msn=2))
+    own(0x22, 0x10, 1, 1, byte_cnt=64)
+    packet(ib(0x0c, 2, va=0x1000, r_key=7, dmalen=64))
+    packet(ib(0x0c, 3, va=0x1000, r_key=7, dmalen=64))
+    packet(ib(0x10, 2, pattern(64), msn=3))
+    own(0x22, 0x10, 2, 1, byte_cnt=64)
+    packet(ib(0x10, 3, pattern(64), msn=4))
+    own(0x22, 0x10, 3, 1, byte_cnt=64)
+    packet(ib(0x05, 4, pattern(16), a=1, imm=0xcafe0001))
+    packet(ib(0x11, 4, msn=5))
+    # 72, 73: the entries of receiver and sender.
+    own(0x11, 0x02, 0, 0, byte_cnt=16, dw1=0xcafe0001, comment="of the other host")
+    own(0x22, 0x0b, 4, 1)
+    # 74 to 78: the same, with other immediate data and a key to invalidate.
+    packet(ib(0x05, 5, pattern(16), a=1, imm=0xcafe0002))
+    own(0x11, 0x02, 1, 0, byte_cnt=16, dw1=0xcafe0002)
+    packet(ib(0x17, 6, pattern(16), a=1, invalidate=0x54321))
+    own(0x11, 0x03, 2, 0, byte_cnt=16, dw1=0x54321)
+    packet(ib(0x11, 6, msn=7))
+    # 79, 80: much later.
+    packet(ib(0x04, 7, pattern(16), a=1), wait=5000000)
+    packet(ib(0x11, 7, msn=8))
     return file.out
 
 

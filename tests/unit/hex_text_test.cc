@@ -1,6 +1,7 @@
 // The dumps below are outputs of tcpdump 4.99.3, tshark 4.0.17, od, xxd and hexdump for the frames named here.
 #include "capture/hex_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -358,6 +359,41 @@ TEST(HexText, CompletionEntryDumps) {
 [  813.100006] 00000030: 00 00 00 00 9d 00 53 04 0a 00 15 34 00 5a 98 d2
 )"),
             want);
+}
+
+std::vector<std::string> hints(std::string_view text) {
+  const auto result = read_hex_text(text);
+  if (!result) return {"error: " + result.error()};
+  std::vector<std::string> out;
+  for (const HexPacket& packet : *result) out.emplace_back(packet.start_hint);
+  return out;
+}
+
+TEST(CqeLog, EntriesAmongOtherLines) {
+  const std::string_view zero_words = "00000000 00000000 00000000 00000000";
+  const std::string last = "00000000 00008115 0a0001f2 001100d1";
+  const std::string log = fmt::format(
+      "Apr 26 10:49:50 node7 kernel: mlx5_0: dump error cqe\n"
+      "Apr 26 10:49:50 node7 kernel: {0}\nusb 1-1: new device\nkernel: {0}\nkernel: {0}\nkernel: {1}\n"
+      "mlx4_ib: CQE contents 0000004a {0} 00000000 00088115 0000005e\n"
+      "mlx5: node7: got completion with error:\n{0}\n{0}\n{0}\n{1}\nprogram: gave up\n",
+      zero_words, last);
+  const std::string mlx5 = std::string(96, '0') + "00000000000081150a0001f2001100d1";
+  EXPECT_EQ(packets(log), (Packets{mlx5, "0000004a" + std::string(40, '0') + "000881150000005e", mlx5}));
+  EXPECT_EQ(hints(log), (Packets{"cqe:mlx5", "cqe:mlx4", "cqe:mlx5"}));
+}
+
+TEST(CqeLog, NothingIsLeftOutSilently) {
+  // Another dump besides: everything is read as hex dumps, or refused.
+  const std::string row = "00 11 22 33 44 55 66 77 88 99 aa bb cc dd ee ff\n";
+  const std::string entry = "dump error cqe\n" + row + row + row + row;
+  EXPECT_EQ(hints(entry), Packets{"cqe:mlx5"});
+  EXPECT_EQ(hints(row + entry), (Packets{"", ""}));
+  EXPECT_EQ(hints(entry + row), Packets{""});
+  // An entry that is not whole.
+  EXPECT_EQ(hints("dump error cqe\n" + row + row), Packets{""});
+  EXPECT_TRUE(hints("dump error cqe\n" + row + row + "dump error cqe\nnothing\n" + row)[0].starts_with("error: "));
+  EXPECT_TRUE(hints("mlx4_ib: CQE contents 0000004a 00000000\n")[0].starts_with("error: "));
 }
 
 TEST(HexText, OffsetZeroStartsAPacketAndEmptyLinesNeedNot) {
