@@ -6,6 +6,7 @@
 Prints what each lost and the processor time it took for a packet it kept, and their ratio, in the same run.
 """
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -60,7 +61,8 @@ def main():
                   "link set left0 up", "link set right0 up"):
         subprocess.run(["ip", *words.split()], check=True)
     for name in ("left0", "right0"):
-        subprocess.run(["sysctl", "-qw", f"net.ipv6.conf.{name}.disable_ipv6=1"], check=False)
+        with contextlib.suppress(OSError), open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w") as file:
+            file.write("1")
     shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shm) as folder:
         source = os.path.join(folder, "small.pcap")
