@@ -1,7 +1,6 @@
 // A completion queue's memory as the hardware writes it, read beside the driver that polls it: which slot holds the
 // completion that was polled last, and what the hardware says there that verbs do not hand on.
-// mlx4: byte 31 holds owner (80), send (40) and opcode (1f); dword 0 holds SD (bit 27) and d2s (26) in the completions
-// of a sniffer. mlx5: byte 63 holds opcode (f0) and owner (01).
+// The tables that dissect completions say where that stands.
 //
 // Reading after polling is safe although polling frees the slots: while the queue has at least as many slots as there
 // are receives, a slot is written again only after the buffer of its completion was posted again.
@@ -11,12 +10,14 @@
 #include <cstdint>
 #include <span>
 
-#include "capture/bytes.h"
 #include "capture/verbs.h"
+#include "dissect/cqe_mlx4.h"
+#include "dissect/cqe_mlx5.h"
+#include "dissect/cqe_record.h"
 
 namespace rdmascope::capture {
 
-enum class CqeFormat : std::uint8_t { mlx4 = 1, mlx4_time = 2, mlx5 = 3 };  // the numbers of the record, cqe_record.h
+using dissect::CqeFormat;  // mlx4, mlx4_timestamp or mlx5
 
 class CqeRing {
  public:
@@ -48,29 +49,35 @@ class CqeRing {
   }
 
   // Packets were lost before this one, for want of buffers. mlx4 only.
-  static bool is_after_loss(std::span<const std::uint8_t> entry) { return (entry[0] & 0x08) != 0; }
+  static bool is_after_loss(std::span<const std::uint8_t> entry) {
+    return dissect::View<dissect::Mlx4Cqe>(entry.data()).get<"fcrc_sd">() != 0;
+  }
   // One record stands for sending and receiving of the same packet. mlx4 only.
-  static bool is_both_ways(std::span<const std::uint8_t> entry) { return (entry[0] & 0x04) != 0; }
+  static bool is_both_ways(std::span<const std::uint8_t> entry) {
+    return dissect::View<dissect::Mlx4Cqe>(entry.data()).get<"d2s">() != 0;
+  }
 
  private:
-  // The hardware writes the last byte last.
-  std::uint8_t last_byte(const std::uint8_t* slot) const {
-    const std::uint8_t* const at = slot + offset_ + (format_ == CqeFormat::mlx5 ? 63 : 31);
-    const std::uint8_t value = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-    return value;
-  }
+  bool is_mlx5() const { return format_ == CqeFormat::mlx5; }
   bool is_written(const std::uint8_t* slot, std::uint32_t index) const {
-    const std::uint8_t last = last_byte(slot);
+    const std::uint8_t* const entry = slot + offset_;
+    // The hardware writes the last byte last; what is read after it is there.
+    static_cast<void>(__atomic_load_n(entry + (is_mlx5() ? dissect::Mlx5Cqe::bytes : dissect::Mlx4Cqe::bytes) - 1,
+                                      __ATOMIC_ACQUIRE));
     const bool turn = (index & memory_.count) != 0;
-    if (format_ == CqeFormat::mlx5) return last >> 4 != 15 && ((last & 1) != 0) == turn;
-    return ((last & 0x80) != 0) == turn;
+    if (!is_mlx5()) return (dissect::View<dissect::Mlx4Cqe>(entry).get<"owner">() != 0) == turn;
+    return dissect::mlx5_opcode(entry) != dissect::mlx5_invalid &&
+           (dissect::View<dissect::Mlx5Cqe>(entry).get<"owner">() != 0) == turn;
   }
   bool is_error(const std::uint8_t* slot) const {
-    const std::uint8_t last = last_byte(slot);
-    return format_ == CqeFormat::mlx5 ? last >> 4 >= 12 && last >> 4 <= 14 : (last & 0x1f) == 0x1e;
+    const std::uint8_t* const entry = slot + offset_;
+    if (!is_mlx5()) return dissect::is_mlx4_error(entry);
+    return dissect::is_mlx5_error(entry) || dissect::is_mlx5_signature_error(entry);
   }
   std::uint32_t length(const std::uint8_t* slot) const {
-    return load32(slot + offset_ + (format_ == CqeFormat::mlx5 ? 44 : 20), true);
+    const std::uint8_t* const entry = slot + offset_;
+    return static_cast<std::uint32_t>(is_mlx5() ? dissect::View<dissect::Mlx5Cqe>(entry).get<"byte_cnt">()
+                                                : dissect::View<dissect::Mlx4Cqe>(entry).get<"byte_cnt">());
   }
 
   verbs::QueueMemory memory_;

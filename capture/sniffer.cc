@@ -242,7 +242,7 @@ class Sniffer final : public Source {
   bool correct_low_half_ = false;
   std::int64_t anchored_ns_ = 0;
   std::optional<CqeRing> ring_;
-  CqeHeader record_header_;
+  CqeFront record_front_;
   std::uint32_t lost_before_next_ = 0;
   std::uint32_t unannounced_ = 0;  // handed over since the reader was woken
   bool all_in_use_ = false;
@@ -402,7 +402,7 @@ Result<void> Sniffer::make_pair() {
   wanted.cap.max_recv_wr = options_.buffers;
   wanted.cap.max_recv_sge = 1;
   wanted.qp_type = ud ? IBV_QPT_UD : IBV_QPT_RAW_PACKET;
-  record_header_.qp_type = static_cast<std::uint8_t>(wanted.qp_type);
+  record_front_.set<"qp_type">(static_cast<std::uint8_t>(wanted.qp_type));
   pair_.reset(library().ibv_create_qp(domain_.get(), &wanted));
   if (!pair_) {
     const int error = errno;
@@ -437,7 +437,7 @@ Result<void> Sniffer::look_at_queue_memory() {
       mlx4 ? verbs::mlx4_queue_memory(queue_.get()) : verbs::mlx5_queue_memory(queue_.get());
   // What CqeRing builds on, and the size of an entry.
   if (memory && memory->count >= options_.buffers && memory->stride >= (mlx4 ? 32u : 64u)) {
-    ring_.emplace(*memory, !mlx4 ? CqeFormat::mlx5 : timed_queue_ ? CqeFormat::mlx4_time : CqeFormat::mlx4);
+    ring_.emplace(*memory, !mlx4 ? CqeFormat::mlx5 : timed_queue_ ? CqeFormat::mlx4_timestamp : CqeFormat::mlx4);
   } else if (options_.completions) {
     return Error{fmt::format("cannot capture completions of {}: {}; leave them out", name_,
                              memory ? "its completion queue is smaller than asked for" : memory.error())};
@@ -447,17 +447,18 @@ Result<void> Sniffer::look_at_queue_memory() {
   // ConnectX-3 Pro uses the same bits for tunnels, too.
   const std::uint16_t part = static_cast<std::uint16_t>(device_.vendor_part_id);
   marks_losses_ = mlx4 && part != connectx3_pro;
-  CqeHeader& header = record_header_;
-  header.format = static_cast<std::uint8_t>(ring_->format());
-  header.flags = cqe_flag::link_layer_known | cqe_flag::index_known | cqe_flag::sniffer;
-  if (ethernet_) header.flags |= cqe_flag::ethernet;
-  if (part == connectx3_pro) header.flags |= cqe_flag::tunnel_bits;
-  header.stride = static_cast<std::uint16_t>(memory->stride);
-  header.offset = static_cast<std::uint16_t>(ring_->offset());
-  header.queue = memory->number;
-  header.slots = memory->count;
-  header.port = options_.port;
-  header.pci_device = part;
+  record_front_.set<"format">(static_cast<std::uint8_t>(ring_->format()));
+  record_front_.set<"flags.link_known">(1);
+  record_front_.set<"flags.ethernet">(ethernet_ ? 1 : 0);
+  record_front_.set<"flags.index_valid">(1);
+  record_front_.set<"flags.sniffer">(1);
+  record_front_.set<"flags.tunnel">(part == connectx3_pro ? 1 : 0);
+  record_front_.set<"stride">(memory->stride);
+  record_front_.set<"cqe_off">(ring_->offset());
+  record_front_.set<"cqn">(memory->number);
+  record_front_.set<"cqe_cnt">(memory->count);
+  record_front_.set<"port">(options_.port);
+  record_front_.set<"pci_device">(part);
   return {};
 }
 
@@ -469,7 +470,7 @@ Result<void> Sniffer::post_all() {
                              options_.buffers, options_.buffer_bytes, name_)};
   memory_.emplace(std::move(*memory));
   if (options_.completions) {
-    record_bytes_ = cqe_record_front + ring_->memory().stride;
+    record_bytes_ = cqe_front_bytes + ring_->memory().stride;
     records_ = std::make_unique<std::uint8_t[]>(std::size_t{options_.buffers} * record_bytes_);
   }
   for (std::uint32_t i = 0; i < options_.buffers; ++i) held_.push_back(i);
@@ -533,12 +534,12 @@ void Sniffer::describe_interfaces() {
   if (ethernet_) packets.fcs_bytes = 0;
   interfaces_.push_back(packets);
   if (!options_.completions) return;
-  constexpr const char* formats[] = {"", "mlx4", "mlx4 with time", "mlx5"};
   Interface completions;
   completions.name = fmt::format("{}#cq0x{:x}", packets.name, ring_->memory().number);
   completions.description = fmt::format("RDMA completion queue of the sniffer, format {}, {} bytes, {}",
-                                        formats[record_header_.format], ring_->memory().stride, hardware);
-  completions.link_type = cqe_link_type;
+                                        dissect::cqe_formats[static_cast<std::size_t>(ring_->format())].name,
+                                        ring_->memory().stride, hardware);
+  completions.link_type = link_type_upper_pdu;
   completions.units_per_second = 1'000'000'000;
   interfaces_.push_back(completions);
 }
@@ -655,7 +656,6 @@ void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, 
   received.time_ns = time_ns;
   received.flags = flags;
   if (ring_) {
-    const std::uint32_t index = ring_->index();
     const std::span<const std::uint8_t> slot = ring_->take(good, bytes);
     if (!slot.empty() && marks_losses_ && good) {
       const std::span<const std::uint8_t> entry = slot.subspan(ring_->offset());
@@ -668,9 +668,9 @@ void Sniffer::take(std::uint64_t id, ibv_wc_status status, std::uint32_t bytes, 
     }
     if (!slot.empty() && options_.completions) {
       const std::span<std::uint8_t> to = record(received.buffer);
-      record_header_.index = index;
-      put_cqe_front(record_header_, to.first<cqe_record_front>());
-      std::memcpy(to.data() + cqe_record_front, slot.data(), slot.size());
+      record_front_.set<"ci">(ring_->index() - 1);
+      std::memcpy(to.data(), record_front_.bytes().data(), cqe_front_bytes);
+      std::memcpy(to.data() + cqe_front_bytes, slot.data(), slot.size());
       received.flags |= Received::has_record;
     }
   }
@@ -849,7 +849,7 @@ void Sniffer::put_record(const Received& received, Frame& frame, Options& option
   frame.time_ns = received.time_ns;
   frame.wire_bytes = static_cast<std::uint32_t>(record_bytes_);
   frame.interface_id = 1;
-  frame.link_type = cqe_link_type;
+  frame.link_type = link_type_upper_pdu;
   options.clear();
   constexpr std::uint32_t inbound = 1;
   options.add(option::epb_flags, inbound, 4);
