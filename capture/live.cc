@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/clock.h"
 #include "capture/open.h"
 
 namespace rdmascope::capture {
@@ -72,9 +73,7 @@ class PcapSource final : public LiveSource {
     std::array<pollfd, 2> watched{{{socket, POLLIN, 0}, {stop_descriptor, POLLIN, 0}}};
     const bool any = ::poll(watched.data(), watched.size(), wait_ms) > 0;
     if (any && watched[1].revents != 0) {
-      timespec now{};
-      clock_gettime(CLOCK_REALTIME, &now);
-      stop_ns_ = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+      stop_ns_ = real_time_ns();
     }
     if (is_down_ || (any && (watched[0].revents & ~POLLIN) != 0)) look_at_interface();
     Result<std::size_t> got = take(out);

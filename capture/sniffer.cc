@@ -22,6 +22,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "capture/cqe_record.h"
 #include "capture/cqe_ring.h"
 #include "capture/device_clock.h"
@@ -44,12 +45,6 @@ constexpr std::int64_t anchor_interval_ns = 200'000'000;
 // A packet may have waited for a program that was stopped, but comes not from the future.
 constexpr std::int64_t past_ns = 3'000'000'000'000, future_ns = 1'000'000'000;
 constexpr std::uint16_t connectx3_pro = 0x1007;
-
-std::int64_t wall_clock_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // A counter in the kernel that others can wait for.
 class Event {
@@ -567,7 +562,7 @@ void Sniffer::run() {
     }
     if (const int error = post_error_.load(std::memory_order_relaxed); error != 0)
       fail(fmt::format("cannot give receive buffers back to {}: {}; capturing stopped", name_, std::strerror(error)));
-    if (clock_ && wall_clock_ns() - anchored_ns_ > anchor_interval_ns) set_anchor();
+    if (clock_ && real_time_ns() - anchored_ns_ > anchor_interval_ns) set_anchor();
   }
   flow_.reset();
   drain();
@@ -605,7 +600,7 @@ Result<int> Sniffer::poll_plain() {
   const int got = ibv_poll_cq(queue_.get(), static_cast<int>(batch), done.data());
   if (got < 0) return Error{fmt::format("cannot read the completion queue of {}: the driver gave {}", name_, got)};
   if (got == 0) return 0;
-  const std::int64_t now = wall_clock_ns();
+  const std::int64_t now = real_time_ns();
   for (int i = 0; i < std::min(got, static_cast<int>(batch)); ++i)
     take(done[i].wr_id, done[i].status, done[i].byte_len, now);
   return got;
@@ -617,7 +612,7 @@ Result<int> Sniffer::poll_timed() {
   if (error == ENOENT) return 0;
   int got = 0;
   if (error == 0) {
-    const std::int64_t now = wall_clock_ns();
+    const std::int64_t now = real_time_ns();
     do {
       if (timed_queue_->status != IBV_WC_SUCCESS) {
         take(timed_queue_->wr_id, timed_queue_->status, 0, now);
@@ -747,11 +742,11 @@ void Sniffer::set_anchor() {
   for (int i = 0; i < 3; ++i) {
     ibv_values_ex values{};
     values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
-    const std::int64_t before = wall_clock_ns();
+    const std::int64_t before = real_time_ns();
     if (!extended || extended->sz < sizeof *extended - offsetof(verbs_context, query_rt_values) ||
         !extended->query_rt_values || extended->query_rt_values(context_.get(), &values) != 0)
       return;
-    const std::int64_t after = wall_clock_ns();
+    const std::int64_t after = real_time_ns();
     if (best >= 0 && after - before >= best) continue;
     best = after - before;
     wall_ns = before + best / 2;

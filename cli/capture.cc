@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/clock.h"
 #include "capture/live.h"
 #include "capture/sniffer.h"
 #include "cli/capture_files.h"
@@ -19,10 +20,11 @@
 #include "cli/check_rules.h"
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/display_filter.h"
 #include "cli/dissect_options.h"
+#include "cli/file_format.h"
 #include "cli/frames.h"
 #include "cli/packet_writer.h"
-#include "dissect/filter.h"
 
 namespace rdmascope::cli {
 namespace {
@@ -30,9 +32,6 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::uint32_t default_snap_length = 262144;
 constexpr std::int64_t status_every_ns = second_ns / 2, flush_every_ns = second_ns;
-
-constexpr Choice<capture::FileFormat> file_format_choices[] = {{"pcapng", capture::FileFormat::pcapng},
-                                                               {"pcap", capture::FileFormat::pcap}};
 
 struct CaptureCommand {
   std::vector<std::string> interfaces, filter_words;
@@ -153,22 +152,14 @@ class Capture {
   std::optional<std::string> failed_;
 };
 
-std::int64_t wall_clock_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * second_ns + now.tv_nsec;
-}
-
 Result<void> Capture::prepare() {
   const Result<dissect::WalkOptions> walk = command_.dissect.walk_options();
   if (!walk) return Error{walk.error()};
   walk_ = *walk;
   if (!command_.display_filter.empty()) {
-    auto compiled = dissect::Filter::compile(command_.display_filter);
-    if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
-      return Error{
-          fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, command_.display_filter))};
-    display_filter_ = std::get<dissect::Filter>(std::move(compiled));
+    Result<dissect::Filter> compiled = display_filter(command_.display_filter);
+    if (!compiled) return Error{compiled.error()};
+    display_filter_ = std::move(*compiled);
     if (display_filter_->uses_annotations())
       return Error{"-Y: fields that need the connections to be followed cannot be used while capturing; read the file"};
   }
@@ -278,7 +269,7 @@ CaptureFiles::Facts Capture::facts() {
     statistics.dropped = source.dropped();
     if (statistics.dropped) statistics.received = received_[s] + *statistics.dropped;
     statistics.start_ns = start_clock_ns_;
-    statistics.end_ns = wall_clock_ns();
+    statistics.end_ns = real_time_ns();
   }
   return out;
 }
@@ -302,7 +293,7 @@ std::string Capture::loss_text() const {
 bool Capture::take(LiveBatch& batch) {
   const capture::Source& source = intake_->source(batch.source);
   const std::vector<capture::Interface>& interfaces = source.interfaces();
-  const std::int64_t now_ns = wall_clock_ns();
+  const std::int64_t now_ns = real_time_ns();
   // pcapng's epb_dropcount: lost between this packet and the one before.
   std::array<std::uint8_t, 12> lost_option{4, 0, 8, 0};
   to_check_.clear();
@@ -356,7 +347,7 @@ bool Capture::take(LiveBatch& batch) {
 
 void Capture::show_status(bool last) {
   if (!status_wanted_) return;
-  const std::int64_t now = monotonic_now_ns();
+  const std::int64_t now = monotonic_ns();
   if (last) {
     if (status_shown_) fmt::print(stderr, "\r\033[K");
     return;
@@ -403,8 +394,8 @@ int Capture::run() {
   if (!command_.user.empty())
     if (const Result<void> changed = become(command_.user); !changed) return fail(changed.error());
 
-  start_ns_ = monotonic_now_ns();
-  start_clock_ns_ = wall_clock_ns();
+  start_ns_ = monotonic_ns();
+  start_clock_ns_ = real_time_ns();
   const bool screen_is_free = !writer_ && !checker_;
   status_wanted_ = !command_.quiet && isatty(STDERR_FILENO) && (screen_is_free || !isatty(STDOUT_FILENO));
   if (!command_.quiet) note(fmt::format("capturing on {}", fmt::join(names_, ", ")));
@@ -425,7 +416,7 @@ int Capture::run() {
   const std::uint64_t most_packets = files_ ? 0 : stop->packets.value_or(0);
   bool stopping = false;
   for (;;) {
-    const std::int64_t now = monotonic_now_ns();
+    const std::int64_t now = monotonic_ns();
     if (LiveBatch* const batch = intake_->next(now + status_every_ns)) {
       bool more = take(*batch);
       if (most_packets > 0 && counts_.captured - counts_.filtered >= most_packets) more = false;
@@ -433,12 +424,12 @@ int Capture::run() {
     } else if (intake_->at_end()) {
       break;
     }
-    if (!stopping && monotonic_now_ns() >= until_ns) {
+    if (!stopping && monotonic_ns() >= until_ns) {
       stop_reading();  // what came before is still taken
       stopping = true;
     }
     if (files_ && !stopping) {
-      const Result<bool> goes_on = files_->tick(wall_clock_ns());
+      const Result<bool> goes_on = files_->tick(real_time_ns());
       if (!goes_on) failed_ = goes_on.error();
       if (!goes_on) break;
       if (!*goes_on) {
@@ -446,8 +437,8 @@ int Capture::run() {
         stopping = true;
       }
     }
-    if (files_ && monotonic_now_ns() >= next_flush_ns_) {
-      next_flush_ns_ = monotonic_now_ns() + (command_.write_file == "-" || command_.immediate ? 0 : flush_every_ns);
+    if (files_ && monotonic_ns() >= next_flush_ns_) {
+      next_flush_ns_ = monotonic_ns() + (command_.write_file == "-" || command_.immediate ? 0 : flush_every_ns);
       if (const Result<void> flushed = files_->flush(); !flushed) {
         if (!files_->pipe_was_closed()) failed_ = flushed.error();
         break;
@@ -477,7 +468,7 @@ int Capture::finish() {
 
   const std::uint64_t dropped_total = lost().value_or(0);
   const std::uint64_t shown = files_ ? files_->packets() : counts_.captured - counts_.filtered;
-  const double seconds = static_cast<double>(monotonic_now_ns() - start_ns_) / 1e9;
+  const double seconds = static_cast<double>(monotonic_ns() - start_ns_) / 1e9;
   if (!command_.quiet) {
     std::string sentence = fmt::format("{} received in {:.1f} s", plural(counts_.captured + dropped_total, "packet"), seconds);
     if (files_)

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/clock.h"
+
 namespace rdmascope::cli {
 namespace {
 
@@ -60,9 +62,7 @@ Result<std::unique_ptr<CaptureFiles>> CaptureFiles::create(std::string path, cap
   out->ring_ = ring;
   out->stop_ = stop;
   out->facts_ = std::move(facts);
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  out->start_ns_ = now.tv_sec * second_ns + now.tv_nsec;
+  out->start_ns_ = real_time_ns();
   if (const Result<void> begun = out->begin(out->start_ns_); !begun) return Error{begun.error()};
   return out;
 }

@@ -1,9 +1,10 @@
 #include "cli/capture_intake.h"
 
-#include <time.h>
-
 #include <chrono>
 #include <cstring>
+#include <utility>
+
+#include "base/clock.h"
 
 namespace rdmascope::cli {
 namespace {
@@ -13,12 +14,6 @@ constexpr std::size_t batch_frames = 1024;
 constexpr std::size_t batches_per_source = 32;
 
 }  // namespace
-
-std::int64_t monotonic_now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
 
 Intake::Intake(std::vector<std::unique_ptr<capture::Source>> sources)
     : sources_(std::move(sources)), running_(sources_.size()) {
@@ -91,7 +86,7 @@ LiveBatch* Intake::next(std::int64_t deadline_ns) {
   }
   const auto something = [this] { return !full_.empty() || running_ == 0; };
   while (!something()) {
-    const std::int64_t left_ns = deadline_ns - monotonic_now_ns();
+    const std::int64_t left_ns = deadline_ns - monotonic_ns();
     if (left_ns <= 0) return nullptr;
     changed_.wait_for(lock, std::chrono::nanoseconds(left_ns));
   }

@@ -57,6 +57,4 @@ class Intake {
   std::vector<std::jthread> threads_;  // last: ended before the rest goes
 };
 
-std::int64_t monotonic_now_ns();
-
 }  // namespace rdmascope::cli

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/analysis.h"
+#include "cli/display_filter.h"
 #include "cli/frames.h"
 #include "dissect/filter.h"
 
@@ -109,13 +110,12 @@ Result<CheckPlan> CheckInput::plan() const {
     plan.options.pairs.push_back(*pair);
   }
   if (!filter_.empty()) {
-    auto compiled = dissect::Filter::compile(filter_);
-    if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
-      return Error{fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, filter_))};
-    plan.options.filter = [filter = std::get<dissect::Filter>(compiled)](dissect::Packet& packet) {
+    const Result<dissect::Filter> compiled = display_filter(filter_);
+    if (!compiled) return Error{compiled.error()};
+    plan.options.filter = [filter = *compiled](dissect::Packet& packet) {
       return filter.matches(packet);
     };
-    if (std::get<dissect::Filter>(compiled).uses_annotations()) {
+    if (compiled->uses_annotations()) {
       // What the whole capture says of a packet decides whether it is judged.
       if (const std::optional<std::string> once = first_unrepeatable(files_))
         return Error{fmt::format(

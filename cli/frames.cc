@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
+
+#include "base/clock.h"
 
 namespace rdmascope::cli {
 
@@ -22,10 +23,6 @@ void on_interrupt(int) {
   errno = error;
 }
 
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 constexpr std::int64_t interval_ns = 500'000'000;
 }  // namespace
 
@@ -42,7 +39,7 @@ void stop_reading() { static_cast<void>(!::write(stop_pipe[1], "", 1)); }
 
 ProgressLine::ProgressLine(bool wanted, bool output_waits)
     : active_(wanted && isatty(STDERR_FILENO) && (output_waits || !isatty(STDOUT_FILENO))) {
-  if (active_) next_ns_ = now_ns() + interval_ns;
+  if (active_) next_ns_ = monotonic_ns() + interval_ns;
 }
 
 ProgressLine::~ProgressLine() {
@@ -51,7 +48,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(std::uint64_t packets, const capture::Source& source) {
   if (!active_) return;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = monotonic_ns();
   if (now < next_ns_) return;
   next_ns_ = now + interval_ns;
   shown_ = true;

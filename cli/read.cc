@@ -6,20 +6,17 @@
 #include <memory>
 #include <optional>
 
-#include "capture/writer.h"
 #include "cli/analysis.h"
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/display_filter.h"
 #include "cli/dissect_options.h"
+#include "cli/file_format.h"
 #include "cli/frames.h"
 #include "cli/packet_writer.h"
-#include "dissect/filter.h"
 
 namespace rdmascope::cli {
 namespace {
-
-constexpr Choice<capture::FileFormat> file_format_choices[] = {{"pcapng", capture::FileFormat::pcapng},
-                                                               {"pcap", capture::FileFormat::pcap}};
 
 struct ReadOptions {
   std::vector<std::string> files;
@@ -111,10 +108,9 @@ int run_read(const ReadOptions& options) {
   writer_options.utf8 = use_utf8();
   auto writer = make_packet_writer(writer_options);
   if (!writer) return fail(writer.error());
-  auto compiled = dissect::Filter::compile(options.filter);
-  if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
-    return fail(fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, options.filter)));
-  const dissect::Filter& filter = std::get<dissect::Filter>(compiled);
+  const Result<dissect::Filter> compiled = display_filter(options.filter);
+  if (!compiled) return fail(compiled.error());
+  const dissect::Filter& filter = *compiled;
 
   // Following the connections costs a second reading, which most readings do without.
   const bool shown = options.write_file.empty() && (*writer)->uses_annotations();

@@ -11,6 +11,7 @@
 #include "cli/analysis.h"
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/display_filter.h"
 #include "cli/dissect_options.h"
 #include "cli/frames.h"
 #include "cli/recorder.h"
@@ -251,10 +252,9 @@ int run_replay(const ReplayOptions& options) {
   };
   const Result<dissect::WalkOptions> walk_options = options.dissect.walk_options();
   if (!walk_options) return fail(walk_options.error());
-  auto compiled = dissect::Filter::compile(options.filter);
-  if (const auto* error = std::get_if<dissect::FilterError>(&compiled))
-    return fail(fmt::format("cannot use the display filter (-Y):\n{}", dissect::explain(*error, options.filter)));
-  const dissect::Filter& filter = std::get<dissect::Filter>(compiled);
+  const Result<dissect::Filter> compiled = display_filter(options.filter);
+  if (!compiled) return fail(compiled.error());
+  const dissect::Filter& filter = *compiled;
   auto made = Player::make(options);
   if (!made) return fail(made.error());
   Player& player = **made;

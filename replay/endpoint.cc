@@ -131,10 +131,4 @@ void tune_tcp(const Descriptor& socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::int64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
 }  // namespace rdmascope::replay

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace rdmascope::replay {
@@ -45,7 +46,5 @@ Endpoint endpoint_of(const Descriptor& socket);
 
 // No delay for small messages; a peer that vanished without a word is noticed within about 20 s.
 void tune_tcp(const Descriptor& socket);
-
-std::int64_t monotonic_ns();
 
 }  // namespace rdmascope::replay

@@ -1,7 +1,6 @@
 #include "replay/wire.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <cstdio>
 
@@ -20,12 +19,6 @@ Result<MacAddress> parse_mac(const std::string& text) {
       static_cast<std::size_t>(end) == text.size())
     return out;
   return Error{fmt::format("{}: no MAC address", text)};
-}
-
-std::int64_t real_time_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
 Result<std::unique_ptr<Wire>> open_wire(const std::string& text) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace rdmascope::replay {
@@ -47,9 +48,6 @@ class Wire {
 
 // "02:00:00:00:00:01".
 Result<MacAddress> parse_mac(const std::string& text);
-
-// The clock of wires that carry frames between machines: nanoseconds since 1970-01-01 UTC.
-std::int64_t real_time_ns();
 
 // A wire by what the user calls it: "udp:10.77.0.2", "udp" (127.0.0.1), "eth:IF", "eth:IF:ADDRESS". The memory wire is
 // made together with its model.
