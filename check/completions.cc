@@ -1,6 +1,7 @@
 #include "check/completions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "check/cqe_time.h"
@@ -13,7 +14,8 @@ using namespace dissect;
 // Beyond these nothing new is followed: a capture can name any number of queues.
 constexpr std::size_t most_queues = 1 << 16, most_immediates = 256, most_waiting = 64;
 
-// Entries and packets are captured by different means: a packet may be written this much later than it came.
+// Entries and packets are captured by different means: a packet may be written this much later than it came. Not so
+// when the device is a model, which keeps one clock for both and every entry from the first on.
 constexpr std::int64_t tolerance_ns = 1'000'000'000;
 
 template <class Map>
@@ -57,9 +59,10 @@ bool is_read(const Completion& c) {
 Completions::Traffic* Completions::traffic_to(const Connection& connection, std::uint8_t side, std::uint32_t qpn) {
   Traffic* t = find_or_add(traffic_, qpn);
   if (!t) return nullptr;
-  if (t->host.kind == Address::Kind::none)
+  if (t->host.kind == Address::Kind::none) {
     t->host = connection.address[side];
-  else if (t->host != connection.address[side])
+    t->whole = connection.first_frame > first_entry_;
+  } else if (t->host != connection.address[side])
     t->ambiguous = true;
   return t;
 }
@@ -88,7 +91,7 @@ void Completions::packet(const Context& c) {
   ++t->reads_answered;
   std::erase_if(t->waiting, [&](const EarlyCompletion& e) {
     if (e.completions > t->reads_answered) return false;
-    if (c.packet.frame.time_ns - e.time_ns > tolerance_ns && t->early.size() < most_waiting) t->early.push_back(e);
+    if (c.packet.frame.time_ns - e.time_ns > e.tolerance_ns && t->early.size() < most_waiting) t->early.push_back(e);
     return true;
   });
 }
@@ -122,12 +125,12 @@ void Completions::follow_counter(WorkQueue& work, const Completion& entry, std::
 }
 
 void Completions::hold_against_packets(const Packet& packet, const Completion& entry, QueuePair& pair,
-                                       CompletionFacts& facts) {
+                                       CompletionFacts& facts, bool one_clock) {
   const auto found = traffic_.find(*entry.qpn);
   if (found == traffic_.end()) return;
   Traffic& t = found->second;
-  if (t.ambiguous || t.lossy || pair.lost) return;
-  if (const std::optional<Said> s = said(entry)) {
+  if (t.ambiguous || pair.lost || (t.lossy && !(one_clock && t.whole))) return;
+  if (const std::optional<Said> s = said(entry); s && !t.lossy) {
     // Packets may be captured later than entries. It is sure that one is missing only while the two run in step.
     const auto match = std::find_if(t.immediates.begin(), t.immediates.end(),
                                     [&](const Immediate& i) { return i.value == s->value && i.is_key == s->is_key; });
@@ -144,13 +147,16 @@ void Completions::hold_against_packets(const Packet& packet, const Completion& e
       t.immediates.erase(t.immediates.begin());
     }
   }
-  // The READ was asked for here, so the queue pair is that of these packets, and its answer is due.
-  if (is_read(entry) && pair.from_start && pair.reads > t.reads_answered && pair.reads <= t.reads_requested &&
-      t.waiting.size() < most_waiting)
-    t.waiting.push_back({packet.frame.number, packet.frame.time_ns, *entry.qpn, pair.reads, t.reads_answered});
+  // The READ was asked for here, so the queue pair is that of these packets, and its answer is due. A model's packets
+  // are all in the capture.
+  if (is_read(entry) && pair.from_start && pair.reads > t.reads_answered &&
+      ((one_clock && t.whole) || pair.reads <= t.reads_requested) && t.waiting.size() < most_waiting)
+    t.waiting.push_back({packet.frame.number, packet.frame.time_ns, *entry.qpn, pair.reads, t.reads_answered,
+                         one_clock && t.whole ? 0 : tolerance_ns});
 }
 
 CompletionFacts Completions::entry(const Packet& packet, const View<CqeRecord>& record, const Completion& entry) {
+  if (!active_) first_entry_ = packet.frame.number;
   active_ = true;
   CompletionFacts facts;
   const std::uint32_t interface = packet.frame.interface_id.value_or(0);
@@ -159,7 +165,7 @@ CompletionFacts Completions::entry(const Packet& packet, const View<CqeRecord>& 
   if (!queue) return facts;
   const std::uint64_t frame = packet.frame.number;
 
-  const bool has_index = record.get<"flags.index_valid">();
+  const bool has_index = record.get<"flags.index_valid">(), simulated = record.get<"flags.simulated">();
   const auto ci = static_cast<std::uint32_t>(record.get<"ci">()),
              count = static_cast<std::uint32_t>(record.get<"cqe_cnt">());
   if (has_index && ci == 0 && queue->ci) {  // a new queue of the same number
@@ -201,6 +207,7 @@ CompletionFacts Completions::entry(const Packet& packet, const View<CqeRecord>& 
     pair->known = true;
     pair->incarnation = queue->incarnation;
     pair->losses = queue->losses;
+    pair->from_start = simulated;
   }
   pair->lost = pair->lost || pair->losses != queue->losses;
   WorkQueue& work = pair->queues[entry.send];
@@ -230,17 +237,19 @@ CompletionFacts Completions::entry(const Packet& packet, const View<CqeRecord>& 
     }
   }
   if (is_read(entry)) ++pair->reads;
-  hold_against_packets(packet, entry, *pair, facts);
+  hold_against_packets(packet, entry, *pair, facts, simulated);
   return facts;
 }
 
 std::vector<EarlyCompletion> Completions::early(std::int64_t last_ns) const {
   std::vector<EarlyCompletion> out;
   for (const auto& [qpn, t] : traffic_) {
-    if (t.ambiguous || t.lossy) continue;
-    out.insert(out.end(), t.early.begin(), t.early.end());
+    const auto sure = [&, &t = t](const EarlyCompletion& e) {
+      return !t.ambiguous && (!t.lossy || e.tolerance_ns == 0);
+    };
+    std::ranges::copy_if(t.early, std::back_inserter(out), sure);
     for (const EarlyCompletion& e : t.waiting)
-      if (last_ns - e.time_ns > tolerance_ns) out.push_back(e);
+      if (sure(e) && last_ns - e.time_ns > e.tolerance_ns) out.push_back(e);
   }
   std::sort(out.begin(), out.end(),
             [](const EarlyCompletion& a, const EarlyCompletion& b) { return a.frame < b.frame; });

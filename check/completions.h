@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/node_hash_map.h>
 
 #include "check/context.h"
 #include "dissect/headers.h"
@@ -63,6 +64,7 @@ struct EarlyCompletion {
   std::int64_t time_ns = 0;
   std::uint32_t qpn = 0;
   std::uint64_t completions = 0, answered = 0;  // READs of this queue pair at that time
+  std::int64_t tolerance_ns = 0;                // its response may be written that much later than it came
 };
 
 class Completions {
@@ -114,6 +116,7 @@ class Completions {
     Address host;
     bool ambiguous = false;             // queue pairs of two hosts have this number
     bool lossy = false;                 // packets are missing
+    bool whole = false;                 // its packets were seen from the first on
     bool in_step = false;               // an entry had the immediate data of its packet
     bool behind = false;                // an entry came before its packet
     std::vector<Immediate> immediates;  // that no entry has had yet
@@ -127,12 +130,13 @@ class Completions {
                       QueuePair& pair);
   Traffic* traffic_to(const Connection& connection, std::uint8_t side, std::uint32_t qpn);
   void hold_against_packets(const dissect::Packet& packet, const dissect::Completion& entry, QueuePair& pair,
-                            CompletionFacts& facts);
+                            CompletionFacts& facts, bool one_clock);
 
   bool active_ = false;
+  std::uint64_t first_entry_ = 0;  // frame; packets before were not looked at
   absl::flat_hash_map<QueueKey, Queue> queues_;
   absl::flat_hash_map<PairKey, QueuePair> pairs_;
-  absl::flat_hash_map<std::uint32_t, Traffic> traffic_;
+  absl::node_hash_map<std::uint32_t, Traffic> traffic_;  // a packet is about two of them at once
 };
 
 }  // namespace rdmascope::check

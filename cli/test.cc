@@ -31,20 +31,6 @@ struct TestCommand {
   ColorWhen color = ColorWhen::automatic;
 };
 
-// The frames of a script, each with the step it belongs to, behind those of the scripts before it.
-Result<void> record(Recorder& recorder, const replay::ScriptRun& run, const replay::Wire& wire, std::int64_t& last_ns) {
-  // A clock that starts anew for each script goes on behind the last one.
-  const std::int64_t first_ns = run.frames.empty() ? 0 : run.frames.front().time_ns;
-  const std::int64_t shift_ns = first_ns < last_ns ? last_ns + 1'000'000'000 - first_ns : 0;
-  for (const replay::KeptFrame& kept : run.frames) {
-    const std::int64_t time_ns = kept.time_ns + shift_ns;
-    last_ns = std::max(last_ns, time_ns);
-    const std::string comment = kept.step.empty() ? run.report.script + " nobody asked for it" : kept.step;
-    if (const Result<void> r = recorder.keep(wire, kept.bytes, time_ns, comment); !r) return r;
-  }
-  return {};
-}
-
 int fail(std::string_view sentence) {
   complain(sentence);
   return exit_error;
@@ -83,7 +69,6 @@ int run_test(const TestCommand& command) {
     known = std::move(*listed);
   }
   std::unique_ptr<Recorder> recorder;
-  std::int64_t last_recorded_ns = 0;
   if (!command.record.empty()) {
     Result<std::unique_ptr<Recorder>> created = Recorder::create(command.record);
     if (!created) return fail(created.error());
@@ -116,8 +101,7 @@ int run_test(const TestCommand& command) {
         report->add(c, chosen.path);
       }
       if (recorder)
-        if (const Result<void> r = record(*recorder, run, *(*bench)->wire, last_recorded_ns); !r)
-          return fail(r.error());
+        if (const Result<void> r = recorder->keep(*(*bench)->wire, run); !r) return fail(r.error());
     }
   if (recorder)
     if (const Result<void> closed = recorder->close(); !closed) return fail(closed.error());
@@ -149,7 +133,8 @@ void add_test_command(CLI::App& app, Run& run) {
              "what the packets stand in: v2, IP and UDP; v1, a GRH behind Ethernet");
   test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")
       ->type_name("FILE");
-  test->add_option("--record", options->record, "write every packet to this capture file, with the step it belongs to")
+  test->add_option("--record", options->record,
+                   "write every packet and completion to this capture file, with the step it belongs to")
       ->type_name("FILE");
   test->add_option("--known", options->known,
                    "what the device is known to do differently: tests listed in this file may fail; entries look like "

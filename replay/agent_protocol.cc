@@ -80,6 +80,7 @@ void fields(auto& visit, Of<DutInfo> auto& o) {
   visit("send_with_invalidate", o.send_with_invalidate);
   visit("flush", o.flush);
   visit("atomic_write", o.atomic_write);
+  visit("simulated", o.simulated);
 }
 
 void fields(auto& visit, Of<ChannelOptions> auto& o) {
@@ -143,6 +144,7 @@ void fields(auto& visit, Of<Completion> auto& o) {
   visit("status", o.status);
   visit("is_receive", o.is_receive);
   visit("bytes", o.bytes);
+  visit("by_write", o.by_write);
   visit("immediate", o.immediate);
   visit("invalidated_r_key", o.invalidated_r_key);
 }

@@ -26,7 +26,8 @@ struct DutInfo {
   std::optional<MacAddress> mac;  // where frames on an Ethernet wire go
   std::uint32_t max_pmtu = 4096;  // bytes
   std::uint8_t max_initiator_depth = 16, max_responder_resources = 16;
-  bool takes_orders = true;       // false: packets can be sent to it, nothing more
+  bool takes_orders = true;  // false: packets can be sent to it, nothing more
+  bool simulated = false;    // the model
   bool atomics = true, send_with_invalidate = true, flush = false, atomic_write = false;
 };
 
@@ -127,7 +128,9 @@ struct Completion {
   Status status = Status::success;
   bool is_receive = false;
   std::uint32_t bytes = 0;  // received, or read; only if status is success
+  bool by_write = false;    // received: an RDMA WRITE with immediate data, not a SEND
   std::optional<std::uint32_t> immediate, invalidated_r_key;
+  std::optional<std::int64_t> time_ns;  // on the wire's clock; a device elsewhere has another one
 };
 
 // States that tests ask for.

@@ -77,6 +77,7 @@ struct Model::Endpoint {
 Model::Model(const ModelOptions& options, Output output)
     : options_(options), output_(std::move(output)), packet_(std::make_unique<Packet>()) {
   info_.name = "model";
+  info_.simulated = true;
   info_.address = options.address;
   if (options.link_type == 1) info_.mac = options.mac;
   info_.flush = info_.atomic_write = true;
@@ -188,9 +189,10 @@ Result<QpState> Model::state(const Channel& channel) const {
   return (*endpoint)->qp.state;
 }
 
-Result<void> Model::to_error(const Channel& channel) {
+Result<void> Model::to_error(const Channel& channel, std::int64_t now_ns) {
   const auto endpoint = get(channel);
   if (!endpoint) return Error{endpoint.error()};
+  (*endpoint)->qp.now_ns = now_ns;
   (*endpoint)->fail();
   return {};
 }

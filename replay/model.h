@@ -66,7 +66,7 @@ class Model {
   Result<void> write_memory(const Channel& channel, Region region, std::uint32_t offset,
                             std::span<const std::uint8_t> bytes);
   Result<QpState> state(const Channel& channel) const;
-  Result<void> to_error(const Channel& channel);
+  Result<void> to_error(const Channel& channel, std::int64_t now_ns);
   Result<void> close(const Channel& channel);
 
  private:

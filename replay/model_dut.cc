@@ -122,7 +122,7 @@ class ModelDut final : public Dut {
     return runner_.locked([&](Model& m, auto) { return m.state(channel); });
   }
   Result<void> to_error(const Channel& channel) override {
-    return runner_.locked([&](Model& m, auto) { return m.to_error(channel); });
+    return runner_.locked([&](Model& m, std::int64_t now_ns) { return m.to_error(channel, now_ns); });
   }
   Result<void> close(const Channel& channel) override {
     return runner_.locked([&](Model& m, auto) { return m.close(channel); });

@@ -70,7 +70,10 @@ struct QueuePair {
   std::uint32_t psns_of(std::uint32_t length) const {
     return length == 0 ? 1 : static_cast<std::uint32_t>((std::uint64_t{length} + options.pmtu - 1) / options.pmtu);
   }
-  void complete(Completion completion) { completions.push_back(std::move(completion)); }
+  void complete(Completion completion) {
+    completion.time_ns = now_ns;
+    completions.push_back(std::move(completion));
+  }
 };
 
 // Memory is that of a little-endian machine, whatever this one is.

@@ -342,6 +342,7 @@ void Responder::complete_receive(const InPacket& in, std::uint32_t bytes) {
   completion.id = incoming_.receive->id;
   completion.is_receive = true;
   completion.bytes = bytes;
+  completion.by_write = is_write(in);
   if (const auto immediate = in.packet.find<Immdt>(); immediate && !qp_.is<"immediate-not-delivered">())
     completion.immediate = static_cast<std::uint32_t>(immediate->get<"data">());
   if (const auto ieth = in.packet.find<Ieth>())

@@ -457,6 +457,8 @@ ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOpt
   if (!only_parts) run.report.cases.push_back(std::move(whole));
   for (Case& part : play.finished) run.report.cases.push_back(std::move(part));
   run.frames = tester.take_frames();
+  run.completions = tester.take_kept_completions();
+  std::ranges::stable_sort(run.completions, {}, &KeptCompletion::time_ns);
   return run;
 }
 

@@ -35,6 +35,7 @@ struct ScriptOptions {
 struct ScriptRun {
   ScriptReport report;
   std::vector<KeptFrame> frames;
+  std::vector<KeptCompletion> completions;  // oldest first
 };
 // Never fails: what goes wrong is a verdict.
 ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOptions& options);

@@ -38,7 +38,8 @@ bool brings_data(Work work) { return work == Work::read || work == Work::compare
 }  // namespace
 
 std::string_view name(Verdict verdict) {
-  static constexpr std::string_view names[] = {"passed", "failed", "not applicable", "skipped", "error", "known deviation"};
+  static constexpr std::string_view names[] = {"passed",  "failed", "not applicable",
+                                               "skipped", "error",  "known deviation"};
   return names[static_cast<std::size_t>(verdict)];
 }
 
@@ -381,7 +382,12 @@ void Tester::take_completions(Connection& connection, std::int64_t wait_ns) {
   const std::int64_t now = wire_.now_ns();
   wait_ns = std::max<std::int64_t>(0, slice(now + std::max<std::int64_t>(0, wait_ns)) - now);
   for (const Completion& completion : must(dut_.poll(connection.channel, wait_ns))) {
-    tell(Event::Kind::completion, describe(connection, completion), &connection);
+    const std::string said = describe(connection, completion);
+    tell(Event::Kind::completion, said, &connection);
+    const auto posted = connection.posted.find(completion.id);
+    kept_completions_.push_back({completion, posted == connection.posted.end() ? Work::send : posted->second.work,
+                                 connection.channel.qpn, connection.id, completion.time_ns.value_or(wire_.now_ns()),
+                                 dut_.info().simulated, place() + " " + said});
     connection.completions.push_back(completion);
   }
 }
@@ -447,7 +453,8 @@ void Tester::check_completion(Connection& connection, const Completion& completi
 std::vector<Completion> Tester::expect_completion(Connection& connection, const CompletionWanted& wanted) {
   need_orders();
   tell(Event::Kind::step,
-       fmt::format("{} {}completion{}", wanted.must_come ? "expect" : "maybe", wanted.count > 1 ? fmt::format("{} times ", wanted.count) : "",
+       fmt::format("{} {}completion{}", wanted.must_come ? "expect" : "maybe",
+                   wanted.count > 1 ? fmt::format("{} times ", wanted.count) : "",
                    wanted.status ? fmt::format(" {}", name(*wanted.status)) : ""),
        &connection);
   const std::size_t step = events_.size() - 1;

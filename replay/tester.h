@@ -47,6 +47,17 @@ struct KeptFrame {
   std::string step;              // "c09.lua:9 expect RC_RDMA_READ_REQUEST"; empty: nobody asked for it
 };
 
+// A completion the device told of, on the same timeline.
+struct KeptCompletion {
+  Completion completion;
+  Work work = Work::send;  // of the request, unless is_receive
+  std::uint32_t qpn = 0;   // of the device
+  std::uint32_t connection = 0;
+  std::int64_t time_ns = 0;  // when it completed, or when the tester was told, which is later
+  bool simulated = false;    // the device is a model
+  std::string step;
+};
+
 class Connection {
  public:
   std::uint32_t id = 0;
@@ -147,6 +158,7 @@ class Tester {
   Dut& dut() { return dut_; }
   const std::vector<KeptFrame>& frames() const { return frames_; }
   std::vector<KeptFrame> take_frames() { return std::move(frames_); }
+  std::vector<KeptCompletion> take_kept_completions() { return std::move(kept_completions_); }
   std::int64_t frame_time_ns(std::uint64_t frame) const { return frames_[frame - 1].time_ns - start_ns_; }
   // Fills `packet` with frame number `frame`; valid as long as the tester.
   void walk(std::uint64_t frame, dissect::Packet& packet) const;
@@ -189,6 +201,7 @@ class Tester {
   int line_ = 0;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<KeptFrame> frames_;
+  std::vector<KeptCompletion> kept_completions_;
   std::size_t kept_bytes_ = 0;
   std::vector<Event> events_;
   std::uint64_t next_work_id_ = 1;

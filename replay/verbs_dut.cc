@@ -393,6 +393,7 @@ Completion completion_of(const ibv_wc& wc) {
   Completion out{.id = wc.wr_id >> 1, .status = status_of(wc.status), .is_receive = (wc.wr_id & 1) != 0};
   if (out.status != Status::success) return out;
   if (out.is_receive || wc.opcode == IBV_WC_RDMA_READ) out.bytes = wc.byte_len;
+  out.by_write = out.is_receive && wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
   if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) out.immediate = ntohl(wc.imm_data);
   if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) out.invalidated_r_key = wc.invalidated_rkey;
   return out;
@@ -410,8 +411,7 @@ Result<std::vector<Completion>> VerbsDut::poll(const Channel& channel, std::int6
     const int count = ibv_poll_cq(open.completions.get(), static_cast<int>(entries.size()), entries.data());
     if (count < 0) return failed("poll the completion queue", -count);
     std::vector<Completion> out;
-    for (const ibv_wc& wc : std::span(entries).first(static_cast<std::size_t>(count)))
-      out.push_back(completion_of(wc));
+    for (const ibv_wc& wc : std::span(entries).first(static_cast<std::size_t>(count))) out.push_back(completion_of(wc));
     const std::int64_t left_ns = until_ns - monotonic_ns();
     if (!out.empty() || left_ns <= 0) return out;
 

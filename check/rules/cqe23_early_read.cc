@@ -20,7 +20,7 @@ const Rule cqe23_early_read{
          .source = "InfiniBand C9-60: a READ completes with its last response",
          .help =
              R"(A READ completes with success when its last response has arrived. Here the completion was in the capture and no response
-with the last packet came for more than a second, nothing else being missing. Judged where all of the queue pair's
+with the last packet came for more than a second (from a model: afterwards), nothing else being missing. Judged where all of the queue pair's
 completions from its first on and its packets are in the capture.
 
 Usual causes: a device that completes too early, or a capture that lost packets without a trace.

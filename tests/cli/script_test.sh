@@ -104,7 +104,16 @@ assert good['verdict'] == 'passed' and good['covers'] == ['C-01'] and good['step
 expect two-runs-are-equal cmp -s "$work/1" "$work/2"
 
 check record 0 '1 passed' "$tool" test "$work/good.lua" --record "$work/record.pcapng"
-check record-holds-every-packet 0 '^4$' sh -c "'$tool' read '$work/record.pcapng' | wc -l"
+check record-holds-every-packet 0 '^4$' sh -c "'$tool' read '$work/record.pcapng' -Y infiniband.bth | wc -l"
 check record-says-the-step 0 'good.lua:5 expect RC_RDMA_READ_REQUEST' "$tool" read "$work/record.pcapng" -V
 check record-is-clean 0 'no violation' "$tool" check "$work/record.pcapng"
+check record-holds-completions 0 'CQE +[0-9]+ CQ 0x000001 QP 0x[0-9a-f]+ send RDMA_READ 600 bytes' "$tool" read "$work/record.pcapng"
+check record-says-what-completed 0 'good.lua:7 READ completes: success, 600 bytes' "$tool" read "$work/record.pcapng" -V
+check record-shows-an-early-completion 1 'CQE-23 +A READ completes after' sh -c "
+  '$tool' test C09-060-05 --dut model:mutant=complete-early --record '$work/early.pcapng' >/dev/null
+  '$tool' check '$work/early.pcapng'"
+check record-of-the-suite-breaks-no-completion-rule 0 '^no completion rule$' sh -c "
+  '$tool' test --record '$work/suite.pcapng' >/dev/null
+  '$tool' check '$work/suite.pcapng' -T json | grep -q '\"CQE-[0-9]*\",\"class\":\"violation' || echo no completion rule"
+check record-replays-without-completions 0 '4 packets' "$tool" replay "$work/record.pcapng" --dry-run --to 127.0.0.1
 exit $status
