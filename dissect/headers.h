@@ -56,11 +56,11 @@ struct HeaderList {
 
 using Headers = HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag,
                            Ipv4, Ipv6, Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh,
-                           Rwh, IbLink, Bth, Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt,
-                           Ieth, Cnp, Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep,
-                           CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer,
-                           Data, EthernetTrailer, EthernetFcs, CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe, Mlx5Cqe,
-                           Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events, Analysis, Exchange>;
+                           Rwh, IbMirror, IbLink, Bth, Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh,
+                           Immdt, Ieth, Cnp, Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq,
+                           CmSidrRep, CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc,
+                           IbTrailer, Data, EthernetTrailer, EthernetFcs, CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe,
+                           Mlx5Cqe, Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events, Analysis, Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

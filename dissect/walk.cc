@@ -490,10 +490,20 @@ Next step_gre(Walk& w) {
 
 // --- InfiniBand ------------------------------------------------------------------------------------------------------
 
+// A mirrored packet. The two bytes at the end belong to the mirror, and what they cover is not known.
+Next step_ib_mirror(Walk& w) {
+  if (!w.take<IbMirror>()) return {};
+  for (Walk::Tail& tail : std::span(w.tails).first(w.tail_count))
+    if (tail.header == &header<Vcrc>) tail.header = &header<IbTrailer>;
+  w.p.set_vcrc({});
+  return {step_lrh};
+}
+
 // Raw packets may carry any EtherType.
 Next step_rwh(Walk& w) {
   const std::uint8_t* rwh = w.take<Rwh>();
   if (!rwh) return {};
+  if (u16(rwh + 2) == ethertype_ib_mirror) return {step_ib_mirror};
   const Next next = by_ethertype(u16(rwh + 2));
   return next.step == step_data ? w.rest(header<RawData>) : next;
 }

@@ -51,8 +51,9 @@ void packet(const Context& c, Findings& out) {
     const std::uint32_t length = u16(p.data(*udp) + 4);
     if (end > udp->at && udp->at + length < end) report(c, out, "udp.length", end - udp->at, length);
   } else if (p.icrc().status == CrcStatus::bad) {
-    // Bytes behind the packet may be the capture's, unless the ICRC is not where it should be.
-    const Layer* lrh = lrh_of(p);
+    // Bytes behind the packet may be the capture's, unless the ICRC is not where it should be. A mirror has some of its
+    // own.
+    const Layer* lrh = p.find(header<IbMirror>) ? nullptr : lrh_of(p);
     const Layer* trailer = lrh ? p.find(header<IbTrailer>) : nullptr;
     if (trailer)
       report(c, out, "infiniband.lrh.pktlen", (trailer->at + trailer->bytes - lrh->at) / 4,

@@ -503,6 +503,14 @@ def b16():
     return pcap(INFINIBAND, [native(ack(5), with_vcrc=False), native(ack(6))])
 
 
+@capture("ib-mirror.pcap", "link type 247: a WRITE in an InfiniBand port mirror, without its VCRC and with it")
+def ib_mirror():
+    write = ib(0x0a, 6, pattern(6), dmalen=6)
+    inside = [native(write, with_vcrc=False), native(write) + bytes(2)]
+    return pcap(INFINIBAND, [native_raw(0, be(0, 2) + be(0x1123, 2) + be(0x5a000001, 4) + i, slid=7, dlid=8)
+                             for i in inside])
+
+
 @capture("b16-link-type-247-second.pcapng", "RC ACK on an Ethernet interface, then one on a link type 247 interface")
 def b16_second():
     return second_interface(INFINIBAND, native(ack(6)))
