@@ -434,12 +434,12 @@ TEST(Cm, NothingBehindTheDatagramIsPrivateData) {
 }
 
 TEST(Cm, TimesAreNamed) {
-  EXPECT_EQ(name_of(cm_timeouts, 0), "4.096 us");
-  EXPECT_EQ(name_of(cm_timeouts, 7), "524.288 us");
-  EXPECT_EQ(name_of(cm_timeouts, 8), "1.049 ms");
-  EXPECT_EQ(name_of(cm_timeouts, 17), "536.871 ms");
-  EXPECT_EQ(name_of(cm_timeouts, 20), "4.295 s");
-  EXPECT_EQ(name_of(cm_timeouts, 31), "8796.093 s");
+  EXPECT_EQ(name_of(ib_times, 0), "4.096 us");
+  EXPECT_EQ(name_of(ib_times, 7), "524.288 us");
+  EXPECT_EQ(name_of(ib_times, 8), "1.049 ms");
+  EXPECT_EQ(name_of(ib_times, 17), "536.871 ms");
+  EXPECT_EQ(name_of(ib_times, 20), "4.295 s");
+  EXPECT_EQ(name_of(ib_times, 31), "8796.093 s");
   EXPECT_EQ(name_of(cm_ack_timeouts, 0), "infinite");
   EXPECT_EQ(name_of(cm_ack_timeouts, 14), "67.109 ms");
 }
