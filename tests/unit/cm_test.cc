@@ -369,9 +369,8 @@ TEST(Cm, ServiceIdResolution) {
 
 TEST(Cm, OtherDatagramsOfTheClassKeepTheirBytes) {
   const std::vector<std::uint8_t> others[] = {
-      mad_of("0001", "0102", "07", "81"),  // ClassPortInfo
       mad_of("0010", "0102", "07", "01"),  // not sent
-      mad_of("0010", "0102", "04", "03"),  // another class
+      mad_of("0010", "0102", "10", "03"),  // another class
       mad_of("000f", "0102"),
       mad_of("001b", "0102"),
   };
@@ -380,6 +379,14 @@ TEST(Cm, OtherDatagramsOfTheClassKeepTheirBytes) {
     EXPECT_EQ(walked.layers(), "infiniband.mad");
     EXPECT_EQ(walked.text("infiniband.mad.data"), "0102" + std::string(460, '0'));
   }
+}
+
+TEST(Cm, ClassPortInfo) {
+  const Walked walked = walk_mad(mad_of("0001", "0102000200000012", "07", "81"));
+  EXPECT_EQ(walked.layers(), "infiniband.mad infiniband.classportinfo infiniband.mad.unused");
+  EXPECT_EQ(walked.text("infiniband.classportinfo.resptimevalue"), "18");
+  EXPECT_EQ(walked.text("infiniband.classportinfo.capabilities"), "IsNoticeSupported");
+  EXPECT_EQ(walk_mad(mad_of("0001", "0102", "07", "03")).layers(), "infiniband.mad");  // sent: no attribute of that
 }
 
 // What there is, is shown; the event names the first header that is not whole.
