@@ -103,8 +103,7 @@ inline constexpr ValueName vendor_ouis[] = {{0x001405, "OpenIB"}, {0x0002c9, "Me
 
 // Classes 0x30 to 0x4F; those of 0x09 to 0x0F have no header of their own.
 struct VendorMad {
-  static constexpr std::string_view name = "infiniband.vendor_mad", title = "Vendor Management",
-                                    protocol = "Vendor MAD";
+  static constexpr std::string_view name = "infiniband.vendor_mad", title = "Vendor Management";
   static constexpr std::uint32_t bytes = 4;
   static constexpr auto fields = layout(bytes, {{"reserved", 8, Show::reserved, "Reserved"},
                                                 {"oui", 24, Show::hex, "OUI", vendor_ouis},

@@ -229,6 +229,7 @@ void subn_modifier(Words& words, std::uint16_t attribute, std::uint8_t method, s
     case 0x0016:
       return words.add("port {}, block {}", high, low);
     case 0x0017:
+      if (modifier == 0) return;  // of an adapter
       return words.add("input port {}, output port {}", low >> 8, low & 0xff);
     case 0x0018:
       if (const std::string_view part = name_of(vl_arbitration_parts, high); !part.empty())
@@ -298,11 +299,13 @@ bool mad_attribute_name(const Packet& packet, const Layer& layer, unsigned n, Va
 bool mad_modifier_meaning(const Packet& packet, const Layer& layer, unsigned n, Value& out) {
   const View<Mad> mad(packet.data(layer));
   const MadClass* c = mad_class(static_cast<std::uint8_t>(mad.get<"mgmtclass">()));
-  if (n > 0 || !c || c->group != subn) return false;
+  if (n > 0 || !c) return false;
+  const auto attribute = static_cast<std::uint16_t>(mad.get<"attributeid">());
+  const auto modifier = static_cast<std::uint32_t>(mad.get<"attributemodifier">());
   Words words(out);
-  subn_modifier(words, static_cast<std::uint16_t>(mad.get<"attributeid">()),
-                static_cast<std::uint8_t>(mad.get<"method">()),
-                static_cast<std::uint32_t>(mad.get<"attributemodifier">()));
+  if (c->group == subn) subn_modifier(words, attribute, static_cast<std::uint8_t>(mad.get<"method">()), modifier);
+  if (c->group == bm && modifier & 1) words.add("response");
+  if (c->group == sa && attribute == 0x0012 && modifier >> 31) words.add("match set bits of CapabilityMask");
   return words.done();
 }
 
@@ -348,9 +351,10 @@ bool smp_return_hops(const Packet& packet, const Layer& layer, unsigned n, Value
 
 bool sa_components(const Packet& packet, const Layer& layer, unsigned n, Value& out) {
   const std::uint8_t* mad = mad_before(packet, layer, Mad::bytes + Rmpp::bytes);
-  const MadAttribute* record = mad ? mad_attribute(mad) : nullptr;
-  if (!record) return false;
-  return selected_component(record->layers(), View<Sa>(packet.data(layer)).get<"componentmask">(), n, out);
+  if (!mad) return false;
+  const MadAttribute* attribute = mad_attribute(mad);
+  const std::span<const Header* const> record = attribute ? attribute->layers() : std::span<const Header* const>();
+  return selected_component(record, View<Sa>(packet.data(layer)).get<"componentmask">(), n, out);
 }
 
 bool sa_part_record(const Packet& packet, const Layer& layer, unsigned n, Value& out) {

@@ -158,11 +158,16 @@ void mad_facts(Facts& facts, const Packet& packet, const Layer& layer) {
     return facts.hex("attribute ", mad.get<"attributeid">(), 4);
   }
   Text& out = facts.next();
-  out.put(c->prefix);
-  if (c->group == MadGroup::other) {
-    out.put(" class 0x");
-    out.hex(mad.get<"mgmtclass">(), 2);
-    out.put(' ');
+  const std::string_view class_name = name_of(mad_classes, mad.get<"mgmtclass">());
+  if (c->group == MadGroup::other && !class_name.empty()) {
+    out.put(class_name);
+  } else {
+    out.put(c->prefix);
+    if (c->group == MadGroup::other) {
+      out.put(" class 0x");
+      out.hex(mad.get<"mgmtclass">(), 2);
+      out.put(' ');
+    }
   }
   if (const std::string_view method = name_of(mad_methods, mad.get<"method">()); !method.empty()) {
     out.put(method);
@@ -203,6 +208,25 @@ void rmpp_facts(Facts& facts, View<Rmpp> rmpp) {
   } else if (rmpp.get<"rmppflags.last">()) {
     facts.last().put(", last");
   }
+}
+
+// The port whose counters are meant: a row of most attributes of performance management.
+void port_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  constexpr std::uint64_t all_ports = 255;
+  for (const Field& f : layer.header->fields) {
+    if (f.name != "portselect") continue;
+    const std::uint64_t port = load(packet.data(layer), f);
+    if (port == all_ports)
+      facts.word("all ports");
+    else
+      facts.dec("port ", port);
+  }
+}
+
+void put_pair(Text& out, const std::uint8_t* from_gid, const std::uint8_t* to_gid) {
+  out.ipv6(from_gid);
+  out.put(" to ");
+  out.ipv6(to_gid);
 }
 
 // What a header of InfiniBand says; nothing for those whose fields say it all.
@@ -265,6 +289,17 @@ void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
     else
       facts.hex("vendor notice ", notice.get<"trapnumberdeviceid">(), 4);
     facts.dec("from LID ", notice.get<"issuerlid">());
+  } else if (h == &header<PathRecord>) {
+    put_pair(facts.next(), p + field<PathRecord, "sgid">().at / 8, p + field<PathRecord, "dgid">().at / 8);
+    const View<PathRecord> path(p);
+    if (path.get<"dlid">() != 0) {
+      facts.dec("LID ", path.get<"slid">());
+      facts.last().put(" to ");
+      facts.last().dec(path.get<"dlid">());
+    }
+  } else if (h == &header<McMemberRecord>) {
+    facts.next().ipv6(p + field<McMemberRecord, "mgid">().at / 8);
+    if (const auto mlid = View<McMemberRecord>(p).get<"mlid">(); mlid != 0) facts.hex("MLID ", mlid, 4);
   } else if (h == &header<VendorMad>) {
     facts.hex("OUI ", View<VendorMad>(p).get<"oui">(), 6);
   } else if (h == &header<Ipoib>) {
@@ -322,7 +357,11 @@ void put_mad(Text& out, const Packet& packet, const Layer& mad) {
     if (layer.at >= mad.at + Mad::bytes && layer.header != &header<SmpPaths>)
       if (layer.header == &header<Rmpp> || layer.header == &header<VendorMad> || (!asks && records <= 1))
         put_facts(facts, packet, layer);
-  if (method == mad_get_table_resp || method == mad_get_multi_resp) facts.dec("records ", records);
+  if (attribute && attribute->group == MadGroup::perf)
+    if (const Layer* counters = attribute->layers().empty() ? nullptr : packet.find(*attribute->parts[0]))
+      port_facts(facts, packet, *counters);
+  const bool is_table = method == mad_get_table_resp || method == mad_get_multi_resp;
+  if (is_table && (records > 0 || View<Mad>(p).get<"status">() == 0)) facts.dec("records ", records);
   if (const Layer* paths = packet.find(header<SmpPaths>)) put_facts(facts, packet, *paths);
   facts.hex("TID ", View<Mad>(p).get<"transactionid">());
   if (packet.bth_layer < 0) return;
