@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "capture/cqe_log.h"
+#include "capture/mad_log.h"
 
 namespace rdmascope::capture {
 namespace {
@@ -714,6 +715,7 @@ class Reader {
 
 Result<std::vector<HexPacket>> read_hex_text(string_view text) {
   if (auto entries = read_cqe_log(text)) return std::move(*entries);
+  if (auto mads = read_mad_log(text)) return std::move(*mads);
   return Reader(text).read();
 }
 

@@ -1,5 +1,6 @@
 // Packets out of pasted text: bare hex in any spelling, tcpdump -x/-xx/-X/-XX, tshark -x and Wireshark's hex dump copy,
-// od, xxd, hexdump -C, C arrays and kernel dumps of completion entries. The form is recognised line by line.
+// od, xxd, hexdump -C, C arrays, kernel dumps of completion entries (cqe_log.h) and management datagrams in traces
+// (mad_log.h). The form is recognised line by line.
 //
 // What starts a packet: offset 0, an empty line, a tcpdump or tshark summary line. Offsets must be seamless, so a lost
 // or damaged line is an error, never a packet with a hole. Lines starting with # or // are comments and separate

@@ -85,9 +85,13 @@ void put_json(Text& out, const Header& h, const Field& f) {
     out.put(',');
     put_json_text(out, "unit", f.unit);
   }
-  if (!f.alias.empty()) {
+  if (f.count > 1 && f.kind != Field::Kind::rest) {
+    out.put(",\"count\":");
+    out.dec(f.count);
+  }
+  if (const std::string shared = dissect::shared_name(h, f); !shared.empty()) {
     out.put(',');
-    put_json_text(out, "also", std::string(h.name) + "." + std::string(f.alias));
+    put_json_text(out, "also", shared);
   }
   if (f.width > 53 || f.show >= Show::mac || f.show == Show::named)
     out.put(",\"json\":\"string\"");
@@ -128,8 +132,8 @@ std::vector<Row> rows_of(const Header& h) {
     rows.push_back({dissect::full_name(h, f), type_name(f), f.width, std::string(f.title), &h, &f});
   std::vector<Row> shared;
   for (const Field& f : h.fields) {
-    if (f.alias.empty()) continue;
-    const std::string name = fmt::format("{}.{}", h.name, f.alias);
+    const std::string name = dissect::shared_name(h, f);
+    if (name.empty()) continue;
     const auto same = std::find_if(shared.begin(), shared.end(), [&name](const Row& row) { return row.name == name; });
     if (same == shared.end())
       shared.push_back({name, type_name(f), f.width, dissect::full_name(h, f), &h});
@@ -156,10 +160,14 @@ int run_fields(const FieldsOptions& options) {
   Output output;
   Text& out = output.text();
   bool any = false;
+  const std::vector<Row> rows = all_rows();
+  std::string prefix = options.prefix;
+  if (std::ranges::none_of(rows, [&prefix](const Row& row) { return row.name.starts_with(prefix); }))
+    prefix = "infiniband." + prefix;  // bth, mad
   if (options.json) out.put('[');
-  for (const Row& row : all_rows()) {
+  for (const Row& row : rows) {
     // In JSON a field tells its header and its shared name itself.
-    if (!row.name.starts_with(options.prefix) || (options.json && !row.field)) continue;
+    if (!row.name.starts_with(prefix) || (options.json && !row.field)) continue;
     if (options.json) {
       out.put(any ? std::string_view(",\n") : std::string_view("\n"));
       put_json(out, *row.header, *row.field);
@@ -187,7 +195,7 @@ int run_fields(const FieldsOptions& options) {
 void add_fields_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<FieldsOptions>();
   CLI::App* fields = app.add_subcommand("fields", "List the fields that filters and -e know");
-  fields->add_option("PREFIX", options->prefix, "only names that start with this, as infiniband.bth")
+  fields->add_option("PREFIX", options->prefix, "only names that start with this, as infiniband.bth or mad")
       ->type_name("PREFIX");
   fields->add_flag("--values", options->values, "also the names of values, as 17 RC_ACKNOWLEDGE");
   add_choice(*fields, "-T,--format", options->json, forms, "form", "a line per field, or an array of objects");

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "dissect/field.h"
+#include "dissect/ib_codes.h"
 #include "dissect/ipv4.h"
 #include "dissect/mad.h"
 
@@ -19,18 +20,10 @@ inline constexpr std::uint32_t cm_bytes = mad_bytes - Mad::bytes;
 
 inline constexpr ValueName cm_transports[] = {{0, "RC"}, {1, "UC"}, {2, "RD"}, {3, "see Extended Transport"}};
 inline constexpr ValueName cm_extended_transports[] = {{1, "XRC"}};
-inline constexpr ValueName cm_mtus[] = {
-    {1, "256 bytes"}, {2, "512 bytes"}, {3, "1024 bytes"}, {4, "2048 bytes"}, {5, "4096 bytes"}};
 inline constexpr ValueName cm_rnr_retries[] = {{7, "infinite"}};
 inline constexpr ValueName cm_messages_rejected[] = {{0, "REQ"}, {1, "REP"}, {2, "other"}};
 inline constexpr ValueName cm_messages_mraed[] = {{0, "REQ"}, {1, "REP"}, {2, "LAP"}};
 inline constexpr ValueName cm_failover[] = {{0, "accepted"}, {1, "not supported"}, {2, "refused"}};
-
-inline constexpr ValueName cm_rates[] = {
-    {2, "2.5 Gb/s"},  {3, "10 Gb/s"},   {4, "30 Gb/s"},   {5, "5 Gb/s"},    {6, "20 Gb/s"},   {7, "40 Gb/s"},
-    {8, "60 Gb/s"},   {9, "80 Gb/s"},   {10, "120 Gb/s"}, {11, "14 Gb/s"},  {12, "56 Gb/s"},  {13, "112 Gb/s"},
-    {14, "168 Gb/s"}, {15, "25 Gb/s"},  {16, "100 Gb/s"}, {17, "200 Gb/s"}, {18, "300 Gb/s"}, {19, "28 Gb/s"},
-    {20, "50 Gb/s"},  {21, "400 Gb/s"}, {22, "600 Gb/s"}, {23, "800 Gb/s"}, {24, "1200 Gb/s"}};
 
 inline constexpr ValueName cm_reject_reasons[] = {{1, "No QP available"},
                                                   {2, "No EEC available"},
@@ -86,59 +79,7 @@ inline constexpr ValueName cm_sidr_statuses[] = {{0, "QPN is valid"}, {1, "Servi
                                                  {2, "Rejected"},     {3, "No QP available"},
                                                  {4, "Redirect"},     {5, "Version not supported"}};
 
-// What the tables below are put together from.
-namespace cm_table {
-
-// Times are codes: code n is 4.096 us * 2^n. Their texts, "4.096 us" to "8796.093 s", are made while compiling.
-struct Times {
-  char text[32][16] = {};
-};
-
-consteval Times make_times() {
-  Times t;
-  for (unsigned code = 0; code < 32; ++code) {
-    const std::uint64_t ns = 4096ULL << code;
-    const std::uint64_t unit = ns < 1000000 ? 1000 : ns < 1000000000 ? 1000000 : 1000000000;
-    const std::uint64_t thousandths = (ns * 1000 + unit / 2) / unit;
-    char* out = t.text[code];
-    std::uint64_t digit = 1000;
-    while (thousandths / digit >= 10) digit *= 10;
-    for (; digit > 0; digit /= 10) {
-      *out++ = static_cast<char>('0' + thousandths / digit % 10);
-      if (digit == 1000) *out++ = '.';
-    }
-    for (char c : std::string_view(unit == 1000 ? " us" : unit == 1000000 ? " ms" : " s")) *out++ = c;
-  }
-  return t;
-}
-
-inline constexpr Times times = make_times();
-
-consteval std::array<ValueName, 32> time_names(std::string_view zero) {
-  std::array<ValueName, 32> out{};
-  for (unsigned code = 0; code < 32; ++code) out[code] = {code, times.text[code]};
-  if (!zero.empty()) out[0].name = zero;
-  return out;
-}
-
-template <std::size_t N>
-struct Rows {
-  Field row[N];
-};
-
-// The layout of several lists of rows, one after the other: what messages share stands in a list of its own.
-template <std::size_t... N>
-consteval auto layout_of(std::size_t bytes, const Field (&... parts)[N]) {
-  Rows<(N + ...)> all{};
-  Field* to = all.row;
-  ((to = std::copy_n(parts, N, to)), ...);
-  return layout(bytes, all.row);
-}
-
-}  // namespace cm_table
-
-inline constexpr auto cm_timeouts = cm_table::time_names({});
-inline constexpr auto cm_ack_timeouts = cm_table::time_names("infinite");
+inline constexpr auto cm_ack_timeouts = ib_time_names("infinite");
 
 // IP CM (annex A11) keeps ServiceIDs 00 00 00 00 01 pp dd dd for itself: IP protocol and destination port. The
 // ServiceID of a REQ and of a SIDR_REQ stands at byte 8.
@@ -146,6 +87,7 @@ constexpr bool is_ip_cm(const std::uint8_t* message) {
   return message[8] == 0 && message[9] == 0 && message[10] == 0 && message[11] == 0 && message[12] == 1;
 }
 
+// What the tables below are put together from.
 namespace cm_table {
 
 inline constexpr Field ids[] = {{"localcommid", 32, Show::hex, "Local Communication ID"},
@@ -164,7 +106,7 @@ inline constexpr Field path[] = {{"locallid", 16, Show::dec, "Local Port LID"},
                                  {"remotegid", 128, Show::ipv6, "Remote Port GID"},
                                  {"flowlabel", 20, Show::hex, "Flow Label"},
                                  {"reserved0", 6, Show::reserved, "Reserved"},
-                                 {"pktrate", 6, Show::dec, "Packet Rate", cm_rates},
+                                 {"pktrate", 6, Show::dec, "Packet Rate", ib_rates},
                                  {"tfcclass", 8, Show::hex, "Traffic Class"},
                                  {"hoplim", 8, Show::dec, "Hop Limit"},
                                  {"sl", 4, Show::dec, "SL"},
@@ -209,7 +151,7 @@ inline constexpr auto primary_path = rename_path(primary_texts), alternate_path 
 struct CmReq {
   static constexpr std::string_view name = "infiniband.cm.req", title = "CM Connection Request (REQ)";
   static constexpr std::uint32_t bytes = 140;
-  static constexpr auto fields = cm_table::layout_of(
+  static constexpr auto fields = layout_of(
       bytes, {{"localcommid", 32, Show::hex, "Local Communication ID"}, {"reserved0", 32, Show::reserved, "Reserved"}},
       cm_table::service_id,
       {{"localcaguid", 64, Show::hex, "Local CA GUID"},
@@ -220,14 +162,14 @@ struct CmReq {
        {"localeecn", 24, Show::hex, "Local EECN"},
        {"initdepth", 8, Show::dec, "Initiator Depth"},
        {"remoteeecn", 24, Show::hex, "Remote EECN"},
-       {"remoteresptout", 5, Show::dec, "Remote CM Response Timeout", cm_timeouts},
+       {"remoteresptout", 5, Show::dec, "Remote CM Response Timeout", ib_times},
        {"transpsvctype", 2, Show::dec, "Transport Service Type", cm_transports},
        {"e2eflowctrl", 1, Show::flag, "End-to-End Flow Control"},
        {"startpsn", 24, Show::dec, "Starting PSN"},
-       {"localresptout", 5, Show::dec, "Local CM Response Timeout", cm_timeouts},
+       {"localresptout", 5, Show::dec, "Local CM Response Timeout", ib_times},
        {"retrcount", 3, Show::dec, "Retry Count"},
        {"pkey", 16, Show::hex, "Partition Key"},
-       {"pppmtu", 4, Show::dec, "Path Packet Payload MTU", cm_mtus},
+       {"pppmtu", 4, Show::dec, "Path Packet Payload MTU", ib_mtus},
        {"rdcexist", 1, Show::flag, "RDC Exists"},
        {"rnrretrcount", 3, Show::dec, "RNR Retry Count", cm_rnr_retries},
        {"maxcmretr", 4, Show::dec, "Max CM Retries"},
@@ -246,75 +188,71 @@ static_assert(field<CmReq, "alt_locallid">().at == 96 * 8 && field<CmReq, "sap">
 struct CmMra {
   static constexpr std::string_view name = "infiniband.cm.mra", title = "CM Message Receipt Acknowledgment (MRA)";
   static constexpr std::uint32_t bytes = 10;
-  static constexpr auto fields = cm_table::layout_of(bytes, cm_table::ids,
-                                                     {{"msgmraed", 2, Show::dec, "Message MRAed", cm_messages_mraed},
-                                                      {"reserved0", 6, Show::reserved, "Reserved"},
-                                                      {"svctout", 5, Show::dec, "Service Timeout", cm_timeouts},
-                                                      {"reserved1", 3, Show::reserved, "Reserved"},
-                                                      rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids,
+                                           {{"msgmraed", 2, Show::dec, "Message MRAed", cm_messages_mraed},
+                                            {"reserved0", 6, Show::reserved, "Reserved"},
+                                            {"svctout", 5, Show::dec, "Service Timeout", ib_times},
+                                            {"reserved1", 3, Show::reserved, "Reserved"},
+                                            rest("private", Show::bytes, "PrivateData")});
 };
 
 struct CmRej {
   static constexpr std::string_view name = "infiniband.cm.rej", title = "CM Reject (REJ)";
   static constexpr std::uint32_t bytes = 84;
-  static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids,
-                          {{"msgrej", 2, Show::dec, "Message REJected", cm_messages_rejected},
-                           {"reserved0", 6, Show::reserved, "Reserved"},
-                           Field{"rejinfolen", 7, Show::dec, "Reject Info Length"}.in("bytes"),
-                           {"reserved1", 1, Show::reserved, "Reserved"},
-                           {"reason", 16, Show::dec, "Reason", cm_reject_reasons},
-                           {"ari", 576, Show::bytes, "Additional Reject Information (ARI)"},
-                           rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids,
+                                           {{"msgrej", 2, Show::dec, "Message REJected", cm_messages_rejected},
+                                            {"reserved0", 6, Show::reserved, "Reserved"},
+                                            Field{"rejinfolen", 7, Show::dec, "Reject Info Length"}.in("bytes"),
+                                            {"reserved1", 1, Show::reserved, "Reserved"},
+                                            {"reason", 16, Show::dec, "Reason", cm_reject_reasons},
+                                            {"ari", 576, Show::bytes, "Additional Reject Information (ARI)"},
+                                            rest("private", Show::bytes, "PrivateData")});
 };
 
 // The passive side accepts.
 struct CmRep {
   static constexpr std::string_view name = "infiniband.cm.rep", title = "CM Connection Reply (REP)";
   static constexpr std::uint32_t bytes = 36;
-  static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids,
-                          {{"localqkey", 32, Show::hex, "Local Q_Key"},
-                           {"localqpn", 24, Show::hex, "Local QPN"},
-                           {"reserved0", 8, Show::reserved, "Reserved"},
-                           {"localeecn", 24, Show::hex, "Local EE Context Number"},  // XRC: the QPN
-                           {"reserved1", 8, Show::reserved, "Reserved"},
-                           {"startpsn", 24, Show::dec, "Starting PSN"},
-                           {"reserved2", 8, Show::reserved, "Reserved"},
-                           {"respres", 8, Show::dec, "Responder Resources"},
-                           {"initdepth", 8, Show::dec, "Initiator Depth"},
-                           {"tgtackdelay", 5, Show::dec, "Target ACK Delay", cm_timeouts},
-                           {"failoveracc", 2, Show::dec, "Failover Accepted", cm_failover},
-                           {"e2eflowctrl", 1, Show::flag, "End-To-End Flow Control"},
-                           {"rnrretrcount", 3, Show::dec, "RNR Retry Count", cm_rnr_retries},
-                           {"srq", 1, Show::flag, "SRQ"},
-                           {"reserved", 4, Show::reserved, "Reserved"},
-                           {"localcaguid", 64, Show::hex, "Local CA GUID"},
-                           rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids,
+                                           {{"localqkey", 32, Show::hex, "Local Q_Key"},
+                                            {"localqpn", 24, Show::hex, "Local QPN"},
+                                            {"reserved0", 8, Show::reserved, "Reserved"},
+                                            {"localeecn", 24, Show::hex, "Local EE Context Number"},  // XRC: the QPN
+                                            {"reserved1", 8, Show::reserved, "Reserved"},
+                                            {"startpsn", 24, Show::dec, "Starting PSN"},
+                                            {"reserved2", 8, Show::reserved, "Reserved"},
+                                            {"respres", 8, Show::dec, "Responder Resources"},
+                                            {"initdepth", 8, Show::dec, "Initiator Depth"},
+                                            {"tgtackdelay", 5, Show::dec, "Target ACK Delay", ib_times},
+                                            {"failoveracc", 2, Show::dec, "Failover Accepted", cm_failover},
+                                            {"e2eflowctrl", 1, Show::flag, "End-To-End Flow Control"},
+                                            {"rnrretrcount", 3, Show::dec, "RNR Retry Count", cm_rnr_retries},
+                                            {"srq", 1, Show::flag, "SRQ"},
+                                            {"reserved", 4, Show::reserved, "Reserved"},
+                                            {"localcaguid", 64, Show::hex, "Local CA GUID"},
+                                            rest("private", Show::bytes, "PrivateData")});
 };
 
 struct CmRtu {
   static constexpr std::string_view name = "infiniband.cm.rtu", title = "CM Ready To Use (RTU)";
   static constexpr std::uint32_t bytes = 8;
-  static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids, {rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids, {rest("private", Show::bytes, "PrivateData")});
 };
 
 // Ends a connection.
 struct CmDreq {
   static constexpr std::string_view name = "infiniband.cm.dreq", title = "CM Disconnection Request (DREQ)";
   static constexpr std::uint32_t bytes = 12;
-  static constexpr auto fields = cm_table::layout_of(bytes, cm_table::ids,
-                                                     {{"remoteqpneecn", 24, Show::hex, "Remote QPN/EECN"},
-                                                      {"reserved0", 8, Show::reserved, "Reserved"},
-                                                      rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids,
+                                           {{"remoteqpneecn", 24, Show::hex, "Remote QPN/EECN"},
+                                            {"reserved0", 8, Show::reserved, "Reserved"},
+                                            rest("private", Show::bytes, "PrivateData")});
 };
 
 struct CmDrep {  // "drsp" in tshark
   static constexpr std::string_view name = "infiniband.cm.drsp", title = "CM Disconnection Reply (DREP)";
   static constexpr std::uint32_t bytes = 8;
-  static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids, {rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes, cm_table::ids, {rest("private", Show::bytes, "PrivateData")});
 };
 
 // Asks which queue pair serves datagrams of a service.
@@ -322,12 +260,11 @@ struct CmSidrReq {
   static constexpr std::string_view name = "infiniband.cm.sidr_req",
                                     title = "CM Service ID Resolution Request (SIDR_REQ)";
   static constexpr std::uint32_t bytes = 16;
-  static constexpr auto fields =
-      cm_table::layout_of(bytes,
-                          {{"requestid", 32, Show::hex, "Request ID"},
-                           {"pkey", 16, Show::hex, "Partition Key"},
-                           {"reserved0", 16, Show::reserved, "Reserved"}},
-                          cm_table::service_id, {rest("private", Show::bytes, "PrivateData")});
+  static constexpr auto fields = layout_of(bytes,
+                                           {{"requestid", 32, Show::hex, "Request ID"},
+                                            {"pkey", 16, Show::hex, "Partition Key"},
+                                            {"reserved0", 16, Show::reserved, "Reserved"}},
+                                           cm_table::service_id, {rest("private", Show::bytes, "PrivateData")});
 };
 
 struct CmSidrRep {
@@ -354,40 +291,40 @@ struct CmLap {
   static constexpr std::string_view name = "infiniband.cm.lap", title = "CM Load Alternate Path (LAP)";
   static constexpr std::uint32_t bytes = 64;
   static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids,
-                          {{"reserved0", 32, Show::reserved, "Reserved"},
-                           {"remoteqpneecn", 24, Show::hex, "Remote QPN/EECN"},
-                           {"remoteresptout", 5, Show::dec, "Remote CM Response Timeout", cm_timeouts},
-                           {"reserved1", 3, Show::reserved, "Reserved"},
-                           {"reserved2", 32, Show::reserved, "Reserved"},
-                           {"alt_locallid", 16, Show::dec, "Alternate Local Port LID"},
-                           {"alt_remotelid", 16, Show::dec, "Alternate Remote Port LID"},
-                           {"alt_localgid", 128, Show::ipv6, "Alternate Local Port GID"},
-                           {"alt_remotegid", 128, Show::ipv6, "Alternate Remote Port GID"},
-                           {"alt_flowlabel", 20, Show::hex, "Alternate Flow Label"},
-                           {"alt_reserved0", 4, Show::reserved, "Alternate Reserved"},
-                           {"alt_tfcclass", 8, Show::hex, "Alternate Traffic Class"},
-                           {"alt_hoplim", 8, Show::dec, "Alternate Hop Limit"},
-                           {"alt_reserved1", 2, Show::reserved, "Alternate Reserved"},
-                           {"alt_pktrate", 6, Show::dec, "Alternate Packet Rate", cm_rates},
-                           {"alt_sl", 4, Show::dec, "Alternate SL"},
-                           {"alt_subnetlocal", 1, Show::flag, "Alternate Subnet Local"},
-                           {"alt_reserved2", 3, Show::reserved, "Alternate Reserved"},
-                           {"alt_localacktout", 5, Show::dec, "Alternate Local ACK Timeout", cm_ack_timeouts},
-                           {"alt_reserved3", 3, Show::reserved, "Alternate Reserved"},
-                           rest("private", Show::bytes, "PrivateData")});
+      layout_of(bytes, cm_table::ids,
+                {{"reserved0", 32, Show::reserved, "Reserved"},
+                 {"remoteqpneecn", 24, Show::hex, "Remote QPN/EECN"},
+                 {"remoteresptout", 5, Show::dec, "Remote CM Response Timeout", ib_times},
+                 {"reserved1", 3, Show::reserved, "Reserved"},
+                 {"reserved2", 32, Show::reserved, "Reserved"},
+                 {"alt_locallid", 16, Show::dec, "Alternate Local Port LID"},
+                 {"alt_remotelid", 16, Show::dec, "Alternate Remote Port LID"},
+                 {"alt_localgid", 128, Show::ipv6, "Alternate Local Port GID"},
+                 {"alt_remotegid", 128, Show::ipv6, "Alternate Remote Port GID"},
+                 {"alt_flowlabel", 20, Show::hex, "Alternate Flow Label"},
+                 {"alt_reserved0", 4, Show::reserved, "Alternate Reserved"},
+                 {"alt_tfcclass", 8, Show::hex, "Alternate Traffic Class"},
+                 {"alt_hoplim", 8, Show::dec, "Alternate Hop Limit"},
+                 {"alt_reserved1", 2, Show::reserved, "Alternate Reserved"},
+                 {"alt_pktrate", 6, Show::dec, "Alternate Packet Rate", ib_rates},
+                 {"alt_sl", 4, Show::dec, "Alternate SL"},
+                 {"alt_subnetlocal", 1, Show::flag, "Alternate Subnet Local"},
+                 {"alt_reserved2", 3, Show::reserved, "Alternate Reserved"},
+                 {"alt_localacktout", 5, Show::dec, "Alternate Local ACK Timeout", cm_ack_timeouts},
+                 {"alt_reserved3", 3, Show::reserved, "Alternate Reserved"},
+                 rest("private", Show::bytes, "PrivateData")});
 };
 
 struct CmApr {
   static constexpr std::string_view name = "infiniband.cm.apr", title = "CM Alternate Path Response (APR)";
   static constexpr std::uint32_t bytes = 84;
   static constexpr auto fields =
-      cm_table::layout_of(bytes, cm_table::ids,
-                          {Field{"addinfolen", 8, Show::dec, "Additional Information Length"}.in("bytes"),
-                           {"apstatus", 8, Show::dec, "AP Status", cm_path_statuses},
-                           {"reserved0", 16, Show::reserved, "Reserved"},
-                           {"addinfo", 576, Show::bytes, "Additional Information"},
-                           rest("private", Show::bytes, "PrivateData")});
+      layout_of(bytes, cm_table::ids,
+                {Field{"addinfolen", 8, Show::dec, "Additional Information Length"}.in("bytes"),
+                 {"apstatus", 8, Show::dec, "AP Status", cm_path_statuses},
+                 {"reserved0", 16, Show::reserved, "Reserved"},
+                 {"addinfo", 576, Show::bytes, "Additional Information"},
+                 rest("private", Show::bytes, "PrivateData")});
 };
 
 constexpr bool is_ip_cm_ipv4(const std::uint8_t* ip_cm) { return ip_cm[1] >> 4 == 4; }

@@ -6,6 +6,9 @@
 //   view       the same bits as the rows that follow it, seen as one number (AETH syndrome) or under a condition
 //   rest       the bytes of the layer after its fixed part (options, payload)
 //   generated  computed from the whole packet (CRC verdict, frame number); it has no bits of its own
+//
+// A row may be an array: 32 P_Keys of 16 bits, 16 nibbles. Rows of one array that follow each other make up its
+// elements: 32 times 4 bits of VL, then 8 of weight.
 #pragma once
 
 #include <algorithm>
@@ -57,13 +60,16 @@ struct Field {
   std::span<const ValueName> names{};
 
   Kind kind = Kind::wire;
-  bool little_endian = false;  // whole bytes, least significant first (ERF time stamp)
-  bool many = false;           // generated: may have several values; JSON shows an array
-  std::uint8_t scale = 1;      // shown value = wire value * scale (ip.hdr_len counts 4-byte words, shows bytes)
-  std::uint16_t at = 0;        // first bit; set by layout()
-  std::string_view alias{};    // second name, shared by several fields: "addr" of ip.src and ip.dst
-  std::string_view unit{};     // "bytes", "ms"; shown behind the number
-  Condition when = nullptr;    // the field is there only if this holds
+  bool little_endian = false;        // whole bytes, least significant first (ERF time stamp)
+  bool many = false;                 // may have several values; JSON shows an array
+  std::uint8_t scale = 1;            // shown value = wire value * scale (ip.hdr_len counts 4-byte words, shows bytes)
+  std::uint16_t at = 0;              // first bit; set by layout()
+  std::uint16_t count = 1;           // values: those of an array
+  std::uint16_t stride = 0;          // bits from one value of an array to the next
+  std::uint8_t component_count = 1;  // as which it counts in a component mask (components.h)
+  std::string_view alias{};  // second name, shared by several fields: "addr" of ip.src and ip.dst; see shared_name()
+  std::string_view unit{};   // "bytes", "ms"; shown behind the number
+  Condition when = nullptr;  // the field is there only if this holds
   Compute compute = nullptr;
 
   constexpr Field also(std::string_view shared_name) const {
@@ -91,6 +97,19 @@ struct Field {
     f.many = true;
     return f;
   }
+  // `values` of these, one each `every` bits; 0: one behind the other.
+  constexpr Field array(std::uint16_t values, std::uint16_t every = 0) const {
+    Field f = *this;
+    f.many = true;
+    f.count = values;
+    f.stride = every > 0 ? every : width;
+    return f;
+  }
+  constexpr Field components(std::uint8_t number) const {
+    Field f = *this;
+    f.component_count = number;
+    return f;
+  }
   constexpr Field little() const {
     Field f = *this;
     f.little_endian = true;
@@ -99,7 +118,7 @@ struct Field {
 
   constexpr bool is_number() const {
     return kind == Kind::generated ? show <= Show::reserved || show == Show::time
-                                   : width > 0 && width <= 64 && show <= Show::reserved;
+                                   : kind != Kind::rest && width > 0 && width <= 64 && show <= Show::reserved;
   }
   constexpr std::uint64_t mask() const { return width >= 64 ? ~0ULL : (1ULL << width) - 1; }
 };
@@ -117,6 +136,13 @@ constexpr Field rest(std::string_view name, Show show, std::string_view title) {
   return f;
 }
 
+// The rest is whole values of `width` bits each, as many as there are.
+constexpr Field rest_array(std::string_view name, std::uint16_t width, Show show, std::string_view title) {
+  Field f = rest(name, show, title);
+  f.width = width;
+  return f.array(UINT16_MAX);
+}
+
 constexpr Field generated(std::string_view name, Show show, std::string_view title, Field::Compute compute,
                           std::span<const ValueName> names = {}) {
   Field f{name, 0, show, title, names};
@@ -126,11 +152,14 @@ constexpr Field generated(std::string_view name, Show show, std::string_view tit
 }
 
 // Computes the offsets. Fails to compile when the widths do not add up to `bytes`, a name is doubled, a number is wider
-// than 64 bits or spans more than 8 bytes, or an address does not start on a byte.
+// than 64 bits or spans more than 8 bytes, an address does not start on a byte, or rows do not fill the elements of
+// their array.
 template <std::size_t N>
 consteval std::array<Field, N> layout(std::size_t bytes, const Field (&rows)[N]) {
   std::array<Field, N> out{};
-  std::size_t bit = 0;
+  std::size_t bit = 0;       // of the next row
+  std::size_t in_array = 0;  // bits of the array's element that rows have taken; 0: outside of one
+  const Field* array = nullptr;
   for (std::size_t i = 0; i < N; ++i) {
     Field f = rows[i];
     for (std::size_t k = 0; k < i; ++k)
@@ -138,23 +167,52 @@ consteval std::array<Field, N> layout(std::size_t bytes, const Field (&rows)[N])
     f.at = static_cast<std::uint16_t>(f.kind == Field::Kind::rest ? bytes * 8 : bit);
     if (f.kind == Field::Kind::wire || f.kind == Field::Kind::view) {
       if (f.width == 0) throw "a row without width";
+      if (in_array > 0 && (f.count != array->count || f.stride != array->stride)) throw "an element that is not full";
+      if (f.stride > 0 && in_array + f.width > f.stride) throw "an element with too many bits";
       if (bit + f.width > bytes * 8) throw "rows are wider than the header";
-      const bool whole_bytes = bit % 8 == 0 && f.width % 8 == 0;
+      const bool whole_bytes = bit % 8 == 0 && f.width % 8 == 0 && f.stride % 8 == 0;
       if ((f.show > Show::reserved || f.little_endian) && !whole_bytes) throw "this row needs whole bytes";
-      if (f.show <= Show::reserved && (f.width > 64 || bit % 8 + f.width > 64)) throw "number wider than 8 bytes";
+      if (f.show <= Show::reserved && f.width > 64) throw "number wider than 64 bits";
+      for (std::size_t n = 0; n < f.count && f.show <= Show::reserved; ++n)
+        if ((bit + n * f.stride) % 8 + f.width > 64) throw "number spans more than 8 bytes";
       if (f.show == Show::flag && f.width != 1) throw "a flag is one bit";
     }
-    if (f.kind == Field::Kind::wire) bit += f.width;
+    if (f.kind == Field::Kind::wire) {
+      bit += f.width;
+      if (f.stride > 0) {
+        in_array += f.width;
+        array = &rows[i];
+        if (in_array == f.stride) {
+          bit += f.stride * (f.count - 1u);
+          in_array = 0;
+        }
+      }
+    }
     out[i] = f;
   }
+  if (in_array > 0) throw "an element that is not full";
   if (bit != bytes * 8) throw "rows do not fill the header";
   return out;
 }
 
-// The number in the field's bits, before scaling. `header` must hold the header's fixed part.
-constexpr std::uint64_t load(const std::uint8_t* header, const Field& f) {
-  const std::uint8_t* p = header + f.at / 8;
-  const unsigned offset = f.at % 8;
+// What the layouts of long tables are put together from: lists of rows, one after the other.
+template <std::size_t N>
+struct Rows {
+  Field row[N];
+};
+template <std::size_t... N>
+consteval auto layout_of(std::size_t bytes, const Field (&... parts)[N]) {
+  Rows<(N + ...)> all{};
+  Field* to = all.row;
+  ((to = std::copy_n(parts, N, to)), ...);
+  return layout(bytes, all.row);
+}
+
+// The number in the field's bits, before scaling: value `n` of an array. `header` must hold the header's fixed part.
+constexpr std::uint64_t load(const std::uint8_t* header, const Field& f, unsigned n = 0) {
+  const unsigned at = f.at + n * f.stride;
+  const std::uint8_t* p = header + at / 8;
+  const unsigned offset = at % 8;
   const unsigned count = (offset + f.width + 7) / 8;
   std::uint64_t v = 0;
   if (f.little_endian)
@@ -165,9 +223,10 @@ constexpr std::uint64_t load(const std::uint8_t* header, const Field& f) {
 }
 
 // Writes the field's bits and leaves all others. The inverse of load().
-constexpr void store(std::uint8_t* header, const Field& f, std::uint64_t value) {
-  std::uint8_t* p = header + f.at / 8;
-  const unsigned offset = f.at % 8;
+constexpr void store(std::uint8_t* header, const Field& f, std::uint64_t value, unsigned n = 0) {
+  const unsigned at = f.at + n * f.stride;
+  std::uint8_t* p = header + at / 8;
+  const unsigned offset = at % 8;
   const unsigned count = (offset + f.width + 7) / 8;
   const unsigned shift = count * 8 - offset - f.width;
   const std::uint64_t mask = f.mask() << shift;
@@ -193,7 +252,8 @@ struct Header {
   std::string_view protocol;  // for the Protocol column when this is the last layer that says so; may be empty
   std::uint16_t bytes;        // fixed part
   std::span<const Field> fields;
-  bool annotation;  // known only when the connections were followed (annotations.h)
+  bool annotation;          // known only when the connections were followed (annotations.h)
+  std::string_view shared;  // its fields are also known under this name; may be empty
 };
 
 template <class H>
@@ -213,7 +273,16 @@ constexpr bool annotation_of() {
 }
 
 template <class H>
-inline constexpr Header header{H::name, H::title, protocol_of<H>(), H::bytes, H::fields, annotation_of<H>()};
+constexpr std::string_view shared_of() {
+  if constexpr (requires { H::shared; })
+    return H::shared;
+  else
+    return {};
+}
+
+template <class H>
+inline constexpr Header header{H::name,   H::title,           protocol_of<H>(), H::bytes,
+                               H::fields, annotation_of<H>(), shared_of<H>()};
 
 // A string as a template argument: field<Bth, "psn">().
 template <std::size_t N>
@@ -230,11 +299,12 @@ consteval Field field() {
   throw "no such field";
 }
 
-// Writes a field by name, resolved while compiling: a number, or as many bytes as the field has.
+// Writes a field by name, resolved while compiling: a number (value `n` of an array), or as many bytes as the field
+// has.
 template <class H, Name name>
-constexpr void put(std::uint8_t* header, std::uint64_t value) {
+constexpr void put(std::uint8_t* header, std::uint64_t value, unsigned n = 0) {
   constexpr Field f = field<H, name>();
-  store(header, f, value);
+  store(header, f, value, n);
 }
 template <class H, Name name>
 void put(std::uint8_t* header, std::span<const std::uint8_t> bytes) {
@@ -250,10 +320,10 @@ class View {
   explicit View(const std::uint8_t* bytes) : bytes_(bytes) {}
 
   template <Name name>
-  std::uint64_t get() const {
+  std::uint64_t get(unsigned n = 0) const {  // value `n` of an array
     constexpr Field f = field<H, name>();
     static_assert(f.width > 0 && f.width <= 64, "not a number");
-    return load(bytes_, f);
+    return load(bytes_, f, n);
   }
 
   const std::uint8_t* bytes() const { return bytes_; }

@@ -27,7 +27,7 @@ Index make_index() {
       index.by_name[std::string(h->name.substr(0, dot))].push_back({h, nullptr});
     for (const Field& f : h->fields) {
       index.by_name[full_name(*h, f)].push_back({h, &f});
-      if (!f.alias.empty()) index.by_name[std::string(h->name) + "." + std::string(f.alias)].push_back({h, &f});
+      if (const std::string shared = shared_name(*h, f); !shared.empty()) index.by_name[shared].push_back({h, &f});
     }
   }
   for (const auto& [name, refs] : index.by_name) index.names.push_back(name);
@@ -64,6 +64,13 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 
 std::string full_name(const Header& header, const Field& field) {
   return std::string(header.name) + "." + std::string(field.name);
+}
+
+std::string shared_name(const Header& header, const Field& field) {
+  if (field.alias.find('.') != std::string_view::npos) return std::string(field.alias);
+  const std::string_view before = header.shared.empty() ? header.name : header.shared;
+  const std::string_view last = !field.alias.empty() ? field.alias : !header.shared.empty() ? field.name : "";
+  return last.empty() ? std::string() : std::string(before) + "." + std::string(last);
 }
 
 std::vector<FieldRef> find_fields(std::string_view name) {

@@ -21,6 +21,10 @@ std::vector<FieldRef> find_fields(std::string_view name);
 // "infiniband.bth.psn"
 std::string full_name(const Header& header, const Field& field);
 
+// The second name of a field, empty: it has none. "ip.addr"; an alias with a dot is a whole name itself, and a header
+// may share all names of its fields ("infiniband.trap.lidaddr" of each trap).
+std::string shared_name(const Header& header, const Field& field);
+
 // Every name there is, sorted: headers, fields, shared names. Made once.
 const std::vector<std::string>& all_field_names();
 

@@ -28,7 +28,8 @@ Source make_source(const FieldRef& ref) {
   s.field = ref.field;
   if (!ref.field) return s;
   const Field& f = *ref.field;
-  const bool whole_number = f.width > 0 && f.width <= 64 && f.at % 8u + f.width <= 64 && !f.little_endian;
+  const bool whole_number =
+      f.width > 0 && f.width <= 64 && f.at % 8u + f.width <= 64 && !f.little_endian && f.count == 1;
   const bool bits = f.kind == Field::Kind::wire || f.kind == Field::Kind::view;
   s.direct = bits && whole_number && (f.show <= Show::reserved || f.show == Show::mac || f.show == Show::ipv4);
   if (!s.direct) return s;
@@ -116,8 +117,9 @@ Slice make_slice(const Node& part) {
   return s;
 }
 
-std::uint32_t make_layers(const Node& node) {
-  std::uint32_t mask = 0;
+std::uint64_t make_layers(const Node& node) {
+  std::uint64_t mask = 0;
+  static_assert(Packet::max_layers <= 64);
   for (const auto& part : node.children) {
     const Slice s = make_slice(*part);
     std::int32_t end = static_cast<std::int32_t>(Packet::max_layers);
@@ -127,7 +129,7 @@ std::uint32_t make_layers(const Node& node) {
     if (is<grammar::head>(*part)) end = s.to;
     if (from < 1 || end < 1) fail(*part, "layers count from 1");
     for (std::int32_t n = from; n <= end && n <= static_cast<std::int32_t>(Packet::max_layers); ++n)
-      mask |= 1u << (n - 1);
+      mask |= std::uint64_t{1} << (n - 1);
   }
   return mask;
 }
@@ -357,7 +359,7 @@ bool is_inverse(Op op) { return op == Op::greater || op == Op::less || op == Op:
 // Puts the ranges in the test; as numbers when the operand can be loaded as one.
 void set_ranges(Test& t, Constant constant) {
   const bool direct =
-      t.left.kind == Operand::Kind::fields && t.left.slices.empty() && t.left.layers == ~0u &&
+      t.left.kind == Operand::Kind::fields && t.left.slices.empty() && t.left.layers == ~0ULL &&
       std::all_of(t.left.sources.begin(), t.left.sources.end(), [](const Source& s) { return s.direct; });
   const bool address = t.left.type == Type::mac || t.left.type == Type::ipv4;
   t.plain = direct && (is_numeric(t.left.type) || address);

@@ -57,7 +57,7 @@ struct Operand {
   Type type = Type::number;
   bool masked = false;
   std::uint64_t mask = ~0ULL;      // numbers
-  std::uint32_t layers = ~0u;      // bit n: take the layer that is number n of its header
+  std::uint64_t layers = ~0ULL;    // bit n: take the layer that is number n of its header
   std::vector<Source> sources;     // fields
   std::string prefix;              // span: "infiniband.", the bytes from the first to the last of these headers
   std::vector<Operand> arguments;  // functions

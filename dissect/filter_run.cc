@@ -96,16 +96,13 @@ bool each_of_layer(const Operand& o, const Source& s, const Packet& packet, cons
   }
   if (s.direct && is_numeric(o.type)) return load_direct(s, packet, layer, item.number) && pass(o, item, visit);
   Value value;
-  const bool generated = s.field->kind == Field::Kind::generated;
   for (unsigned n = 0; read(packet, layer, *s.field, n, value); ++n) {
     if (value.kind == Value::Kind::number) item.number = o.type == Type::time ? value.number ^ time_turn : value.number;
     if (value.kind == Value::Kind::text) item.bytes = value.text;
     if (value.kind == Value::Kind::bytes) {
       item.bytes = characters(value.bytes);
-      if (s.field->show == Show::text) item.bytes = item.bytes.substr(0, item.bytes.find('\0'));
     }
     if (pass(o, item, visit)) return true;
-    if (!generated) break;
   }
   return false;
 }
@@ -147,7 +144,7 @@ bool each(const Operand& o, const Packet& packet, Visit visit) {
   switch (o.kind) {
     case Operand::Kind::fields:
       for (const Source& s : o.sources) {
-        std::uint32_t occurrence = 1;
+        std::uint64_t occurrence = 1;
         for (const Layer& layer : packet.layers()) {
           if (layer.header != s.header) continue;
           const bool wanted = (o.layers & occurrence) != 0;

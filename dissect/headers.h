@@ -14,6 +14,7 @@
 #include "dissect/bth.h"
 #include "dissect/cm.h"
 #include "dissect/cnp.h"
+#include "dissect/congestion.h"
 #include "dissect/cqe.h"
 #include "dissect/crc.h"
 #include "dissect/data.h"
@@ -24,6 +25,7 @@
 #include "dissect/feth.h"
 #include "dissect/frame.h"
 #include "dissect/geneve.h"
+#include "dissect/gmp.h"
 #include "dissect/gre.h"
 #include "dissect/grh.h"
 #include "dissect/ib_link.h"
@@ -35,10 +37,16 @@
 #include "dissect/lrh.h"
 #include "dissect/mad.h"
 #include "dissect/mpls.h"
+#include "dissect/notice.h"
+#include "dissect/perf.h"
 #include "dissect/rdeth.h"
 #include "dissect/reth.h"
 #include "dissect/rwh.h"
+#include "dissect/sa.h"
+#include "dissect/sa_records.h"
 #include "dissect/sll.h"
+#include "dissect/smp.h"
+#include "dissect/subn.h"
 #include "dissect/udp.h"
 #include "dissect/upper_pdu.h"
 #include "dissect/vlan.h"
@@ -54,13 +62,27 @@ struct HeaderList {
   static constexpr const Header* all[] = {&header<H>...};
 };
 
-using Headers = HeaderList<Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag,
-                           Ipv4, Ipv6, Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh,
-                           Rwh, IbMirror, IbLink, Bth, Rdeth, Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh,
-                           Immdt, Ieth, Cnp, Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq,
-                           CmSidrRep, CmLap, CmApr, IpCm, IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc,
-                           IbTrailer, Data, EthernetTrailer, EthernetFcs, CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe,
-                           Mlx5Cqe, Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events, Analysis, Exchange>;
+using Headers = HeaderList<
+    Frame, Ethernet, Vlan, Mpls, PseudowireControlWord, Sll, Sll2, Erf, ErfEthernet, UpperPduTag, Ipv4, Ipv6,
+    Ipv6Extension, Ipv6Fragment, Udp, Vxlan, Geneve, Gre, Erspan2, Erspan3, Lrh, Grh, Rwh, IbMirror, IbLink, Bth, Rdeth,
+    Deth, Xrceth, Feth, Reth, Atomiceth, Aeth, Atomicacketh, Immdt, Ieth, Cnp, Mad, SmpLid, SmpDirected, SmpPaths, Rmpp,
+    Sa, SaRecordPart, PerfMad, BaseboardMad, DeviceMad, SnmpMad, CongestionMad, CongestionMgtMad, VendorMad,
+    MadReserved, ClassPortInfo, Notice, NoticeIssuer, Trap64, Trap128, Trap129, Trap144, Trap145, Trap256, Trap257,
+    Trap259, NodeDescription, NodeInfo, SwitchInfo, GuidInfo, PortInfo, PKeyTable, SlToVlTable, VlArbitrationTable,
+    LinearForwardingTable, RandomForwardingTable, MulticastForwardingTable, SmInfo, VendorDiag, LedInfo,
+    PortInfoExtended, ExtendedPortInfo, InformInfo, NodeRecord, PortInfoRecord, SlToVlRecord, SwitchInfoRecord,
+    LinearForwardingTableRecord, RandomForwardingTableRecord, MulticastForwardingTableRecord, SmInfoRecord, LinkRecord,
+    GuidInfoRecord, ServiceRecord, PKeyTableRecord, PathRecord, VlArbitrationRecord, McMemberRecord, TraceRecord,
+    MultiPathRecord, ServiceAssociationRecord, InformInfoRecord, InformInfoRecordEnd, PortSamplesControl,
+    PortSamplesResult, PortCounters, PortRcvErrorDetails, PortXmitDiscardDetails, PortOpRcvCounters,
+    PortFlowCtlCounters, PortVlOpPackets, PortVlOpData, PortVlXmitFlowCtlUpdateErrors, PortVlXmitWaitCounters,
+    PortCountersExtended, PortSamplesResultExtended, PortExtendedSpeedsCounters, SwPortVlCongestion, PortRcvConCtrl,
+    PortSlRcvFecn, PortSlRcvBecn, PortXmitConCtrl, PortVlXmitTimeCong, PortXmitDataSl, PortRcvDataSl, CongestionInfo,
+    CongestionKeyInfo, SwitchCongestionSetting, SwitchPortCongestionSetting, CaCongestionSetting,
+    CongestionControlTable, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr, IpCm,
+    IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs,
+    CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe, Mlx5Cqe, Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events,
+    Analysis, Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

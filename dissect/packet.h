@@ -88,7 +88,7 @@ struct Annotations;
 
 class Packet {
  public:
-  static constexpr std::size_t max_layers = 32, max_events = 8;
+  static constexpr std::size_t max_layers = 48, max_events = 8;
   static constexpr std::size_t max_annotations = 2;  // layers beyond max_layers
 
   std::span<const std::uint8_t> bytes;
@@ -157,26 +157,33 @@ class Packet {
   mutable Crc icrc_, vcrc_;
 };
 
-// Reads value number `n` of a field. Rows with bits have one value, generated rows may have several. False when there
-// is none: the condition does not hold, the rest is empty, n is too large. Numbers come out scaled.
+// Reads value number `n` of a field. Rows with bits have one value, arrays and generated rows may have several. False
+// when there is none: the condition does not hold, the rest is empty, n is too large. Numbers come out scaled.
 inline bool read(const Packet& packet, const Layer& layer, const Field& f, unsigned n, Value& out) {
   if (f.kind == Field::Kind::generated) return f.compute(packet, layer, n, out);
   const std::uint8_t* p = packet.data(layer);
-  if (n > 0 || (f.when && !f.when(p))) return false;
-  if (f.kind == Field::Kind::rest) {
-    if (layer.bytes <= f.at / 8u) return false;
+  if (n >= f.count || (f.when && !f.when(p))) return false;
+  const std::uint32_t at = f.at + n * f.stride;
+  if (f.kind == Field::Kind::rest && f.width == 0) {
+    if (layer.bytes <= at / 8) return false;
     out.kind = Value::Kind::bytes;
-    out.bytes = {p + f.at / 8, layer.bytes - f.at / 8u};
+    out.bytes = {p + at / 8, layer.bytes - at / 8};
     return true;
   }
-  if (layer.bytes * 8 < f.at + f.width) return false;  // a CRC the capture does not hold
+  if (layer.bytes * 8 < at + f.width) return false;  // a CRC the capture does not hold
+  if (f.show == Show::text) {                        // up to the first zero
+    const std::string_view all(reinterpret_cast<const char*>(p + at / 8), f.width / 8u);
+    out.kind = Value::Kind::text;
+    out.text = all.substr(0, all.find('\0'));
+    return true;
+  }
   if (f.show > Show::reserved) {
     out.kind = Value::Kind::bytes;
-    out.bytes = {p + f.at / 8, f.width / 8u};
+    out.bytes = {p + at / 8, f.width / 8u};
     return true;
   }
   out.kind = Value::Kind::number;
-  out.number = load(p, f) * f.scale;
+  out.number = load(p, f, n) * f.scale;
   return true;
 }
 

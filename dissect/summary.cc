@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "dissect/headers.h"
+#include "dissect/mad_attributes.h"
 
 namespace rdmascope::dissect {
 namespace {
@@ -145,6 +146,89 @@ void cqe_facts(Facts& facts, const Packet& packet) {
   }
 }
 
+// "SubnGetResp(PortInfo)", "port 1", "error: no records (0x0300)"
+void mad_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  const std::uint8_t* p = packet.data(layer);
+  const View<Mad> mad(p);
+  if (is_cm_message(p)) return facts.name(cm_attributes, mad.get<"attributeid">(), "CM attribute ", 4);
+  const MadClass* c = mad_class(p[1]);
+  if (!c) {
+    facts.hex("class ", mad.get<"mgmtclass">(), 2);
+    facts.name(mad_methods, mad.get<"method">(), "method ", 2);
+    return facts.hex("attribute ", mad.get<"attributeid">(), 4);
+  }
+  Text& out = facts.next();
+  const std::string_view class_name = name_of(mad_classes, mad.get<"mgmtclass">());
+  if (c->group == MadGroup::other && !class_name.empty()) {
+    out.put(class_name);
+  } else {
+    out.put(c->prefix);
+    if (c->group == MadGroup::other) {
+      out.put(" class 0x");
+      out.hex(mad.get<"mgmtclass">(), 2);
+      out.put(' ');
+    }
+  }
+  if (const std::string_view method = name_of(mad_methods, mad.get<"method">()); !method.empty()) {
+    out.put(method);
+  } else {
+    out.put(" method 0x");
+    out.hex(mad.get<"method">(), 2);
+  }
+  out.put('(');
+  Value words;
+  if (mad_attribute_name(packet, layer, 0, words)) {
+    out.put(words.text);
+  } else {
+    out.put("0x");
+    out.hex(mad.get<"attributeid">(), 4);
+  }
+  out.put(')');
+  if (mad_modifier_meaning(packet, layer, 0, words)) facts.word(words.text);
+  if (mad_status_meaning(packet, layer, 0, words)) {
+    facts.word("error: ", words.text);
+    out.put(" (0x");
+    out.hex(mad.get<"status">(), 4);
+    out.put(')');
+  }
+}
+
+// "segment 1 of 3", "segment 3, last", "RMPP ACK segment 3, window to 35"
+void rmpp_facts(Facts& facts, View<Rmpp> rmpp) {
+  if (!rmpp.get<"rmppflags.active">() || rmpp.get<"rmpptype">() == 0) return;
+  if (!rmpp_is_data(rmpp.bytes())) facts.name(rmpp_types, rmpp.get<"rmpptype">(), "RMPP type ", 0);
+  if (!rmpp_has_segment(rmpp.bytes())) return facts.name(rmpp_statuses, rmpp.get<"rmppstatus">(), "status ", 0);
+  facts.dec("segment ", rmpp.get<"segmentnumber">());
+  if (rmpp_is_ack(rmpp.bytes())) return facts.dec("window to ", rmpp.get<"newwindowlast">());
+  constexpr std::uint64_t full_segment = Sa::bytes + sa_data_bytes;
+  const std::uint64_t length = rmpp.get<"payloadlength">();
+  if (rmpp.get<"rmppflags.first">() && length > 0) {  // then it is that of the whole answer
+    facts.last().put(" of ");
+    facts.last().dec((length + full_segment - 1) / full_segment);
+  } else if (rmpp.get<"rmppflags.last">()) {
+    facts.last().put(", last");
+  }
+}
+
+// The port whose counters are meant: a row of most attributes of performance management.
+void port_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  constexpr std::uint64_t all_ports = 255;
+  for (const Field& f : layer.header->fields) {
+    if (f.name != "portselect") continue;
+    const std::uint64_t port = load(packet.data(layer), f);
+    if (port == all_ports)
+      facts.word("all ports");
+    else
+      facts.dec("port ", port);
+  }
+}
+
+void put_pair(Text& out, const std::uint8_t* from_gid, const std::uint8_t* to_gid) {
+  out.ipv6(from_gid);
+  out.put(" to ");
+  out.ipv6(to_gid);
+}
+
 // What a header of InfiniBand says; nothing for those whose fields say it all.
 void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
   const Header* h = layer.header;
@@ -173,15 +257,51 @@ void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
   } else if (h == &header<Atomicacketh>) {
     facts.hex("original ", View<Atomicacketh>(p).get<"origremdt">());
   } else if (h == &header<Mad>) {
-    const View<Mad> mad(p);
-    if (is_cm_message(p)) {
-      facts.name(cm_attributes, mad.get<"attributeid">(), "CM attribute ", 4);
-    } else {
-      facts.name(mad_classes, mad.get<"mgmtclass">(), "class ", 2);
-      facts.name(mad_methods, mad.get<"method">(), "method ", 2);
-      facts.hex("attribute ", mad.get<"attributeid">(), 4);
+    mad_facts(facts, packet, layer);
+    facts.hex("TID ", View<Mad>(p).get<"transactionid">());
+  } else if (h == &header<Rmpp>) {
+    rmpp_facts(facts, View<Rmpp>(p));
+  } else if (h == &header<SmpPaths>) {
+    Value path;
+    if (smp_initial_hops(packet, layer, 0, path)) facts.word("DR ", path.text);
+  } else if (h == &header<NodeInfo>) {
+    const View<NodeInfo> node(p);
+    facts.name(ib_node_types, node.get<"nodetype">(), "node type ", 0);
+    facts.hex("GUID ", node.get<"nodeguid">(), 16);
+    facts.dec("ports ", node.get<"numports">());
+  } else if (h == &header<NodeDescription>) {
+    Value text;
+    read(packet, layer, field<NodeDescription, "nodestring">(), 0, text);
+    facts.next().put('"');
+    facts.last().printable(text.text);
+    facts.last().put('"');
+  } else if (h == &header<PortInfo>) {
+    const View<PortInfo> port(p);
+    facts.name(port_states, port.get<"portstate">(), "state ", 0);
+    if (port.get<"lid">() != 0) facts.dec("LID ", port.get<"lid">());
+  } else if (h == &header<SmInfo>) {
+    facts.name(sm_states, View<SmInfo>(p).get<"smstate">(), "state ", 0);
+    facts.dec("priority ", View<SmInfo>(p).get<"priority">());
+  } else if (h == &header<Notice>) {
+    const View<Notice> notice(p);
+    if (is_generic_notice(p))
+      facts.name(trap_names, notice.get<"trapnumber">(), "trap ", 0);
+    else
+      facts.hex("vendor notice ", notice.get<"trapnumberdeviceid">(), 4);
+    facts.dec("from LID ", notice.get<"issuerlid">());
+  } else if (h == &header<PathRecord>) {
+    put_pair(facts.next(), p + field<PathRecord, "sgid">().at / 8, p + field<PathRecord, "dgid">().at / 8);
+    const View<PathRecord> path(p);
+    if (path.get<"dlid">() != 0) {
+      facts.dec("LID ", path.get<"slid">());
+      facts.last().put(" to ");
+      facts.last().dec(path.get<"dlid">());
     }
-    facts.hex("TID ", mad.get<"transactionid">());
+  } else if (h == &header<McMemberRecord>) {
+    facts.next().ipv6(p + field<McMemberRecord, "mgid">().at / 8);
+    if (const auto mlid = View<McMemberRecord>(p).get<"mlid">(); mlid != 0) facts.hex("MLID ", mlid, 4);
+  } else if (h == &header<VendorMad>) {
+    facts.hex("OUI ", View<VendorMad>(p).get<"oui">(), 6);
   } else if (h == &header<Ipoib>) {
     facts.name(ethertypes, View<Ipoib>(p).get<"type">(), "EtherType ", 4);
   } else if (h == &header<IbLink>) {
@@ -223,7 +343,28 @@ constexpr std::size_t icrc_digits = 8, vcrc_digits = 4;
 void put_mad(Text& out, const Packet& packet, const Layer& mad) {
   constexpr std::uint8_t ud_send_only = 0x64;
   Facts facts(out, " ");
-  put_facts(facts, packet, mad);
+  const std::uint8_t* p = packet.data(mad);
+  mad_facts(facts, packet, mad);
+  // A request to read has nothing in its attribute yet. Of several records only the number is told.
+  const std::uint8_t method = p[3];
+  const bool asks = method == mad_get || method == mad_get_table;
+  const MadAttribute* attribute = mad_attribute(p);
+  const Header* record = attribute && is_sa(p) && !attribute->layers().empty() ? attribute->parts[0] : nullptr;
+  if (method == mad_get_multi_resp && record == &header<MultiPathRecord>) record = &header<PathRecord>;
+  std::uint64_t records = 0;
+  for (const Layer& layer : packet.layers()) records += layer.header == record;
+  for (const Layer& layer : packet.layers())
+    if (layer.at >= mad.at + Mad::bytes && layer.header != &header<SmpPaths>)
+      if (layer.header == &header<Rmpp> || layer.header == &header<VendorMad> || (!asks && records <= 1))
+        put_facts(facts, packet, layer);
+  if (attribute && attribute->group == MadGroup::perf)
+    if (const Layer* counters = attribute->layers().empty() ? nullptr : packet.find(*attribute->parts[0]))
+      port_facts(facts, packet, *counters);
+  const bool is_table = method == mad_get_table_resp || method == mad_get_multi_resp;
+  if (is_table && (records > 0 || View<Mad>(p).get<"status">() == 0)) facts.dec("records ", records);
+  if (const Layer* paths = packet.find(header<SmpPaths>)) put_facts(facts, packet, *paths);
+  facts.hex("TID ", View<Mad>(p).get<"transactionid">());
+  if (packet.bth_layer < 0) return;
   const View<Bth> bth = *packet.find<Bth>();
   const auto code = static_cast<std::uint8_t>(bth.get<"opcode">());
   if (code != ud_send_only) facts.word("by ", opcode_title(code));
@@ -262,6 +403,7 @@ void put_ports(Text& out, View<Udp> udp) {
 
 // Packets without InfiniBand transport: name what is there.
 void put_other(Text& out, const Packet& packet) {
+  if (const Layer* mad = packet.find(header<Mad>)) return put_mad(out, packet, *mad);
   Facts facts(out, " ");
   for (std::size_t i = packet.layers().size(); i-- > 0 && !facts.any();) {
     const Layer& layer = packet.layers()[i];

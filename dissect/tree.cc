@@ -22,7 +22,33 @@ void put_bits(Text& out, const Field& f, std::uint64_t raw) {
   out.put(" = ");
 }
 
+// An array: lines of several values, each with the index of its first one. "P_Key[8..15]: 0x0000 0x0000 ..."
+void put_array(Text& out, const Packet& packet, const Layer& layer, const Field& f) {
+  const unsigned per_line = f.width <= 8 ? 16 : f.width <= 32 ? 8 : f.width <= 64 ? 4 : 1;
+  Value value;
+  unsigned end = 0;
+  while (end < f.count && read(packet, layer, f, end, value)) ++end;
+  for (unsigned n = 0; n < end; ++n) {
+    if (n % per_line == 0) {
+      out.spaces(4);
+      out.put(f.title);
+      out.put('[');
+      out.dec(n);
+      if (per_line > 1 && n + 1 < end) {
+        out.put("..");
+        out.dec(std::min(n + per_line, end) - 1);
+      }
+      out.put("]:");
+    }
+    out.put(' ');
+    read(packet, layer, f, n, value);
+    put_value(out, f, value);
+    if (n % per_line == per_line - 1 || n + 1 == end) out.put('\n');
+  }
+}
+
 void put_field(Text& out, const Packet& packet, const Layer& layer, const Field& f) {
+  if (f.count > 1) return put_array(out, packet, layer, f);
   Value value;
   for (unsigned n = 0; read(packet, layer, f, n, value); ++n) {
     out.spaces(4);

@@ -201,7 +201,7 @@ Result<void> Draft::set(std::string_view name, std::uint64_t value) {
   const std::optional<dissect::FieldRef> ref = find_one(name);
   if (!ref) return no_field(name);
   const Field& f = *ref->field;
-  if (f.width == 0 || f.width > 64) return Error{fmt::format("{}: cannot be set to a number", name)};
+  if (f.width == 0 || f.width > 64 || f.count > 1) return Error{fmt::format("{}: cannot be set to a number", name)};
   if (value % f.scale != 0) return Error{fmt::format("{}: must be a multiple of {}", name, f.scale)};
   if (value / f.scale > f.mask())
     return Error{fmt::format("{}: {} does not fit into its {} bits", name, value, f.width)};
@@ -213,7 +213,7 @@ Result<void> Draft::set(std::string_view name, std::span<const std::uint8_t> byt
   const std::optional<dissect::FieldRef> ref = find_one(name);
   if (!ref) return no_field(name);
   const Field& f = *ref->field;
-  if (f.width == 0 || f.width % 8 != 0 || f.at % 8 != 0) return Error{fmt::format("{}: cannot be set to bytes", name)};
+  if (f.width == 0 || f.width % 8 != 0 || f.at % 8 != 0 || f.count > 1) return Error{fmt::format("{}: cannot be set to bytes", name)};
   if (bytes.size() != f.width / 8u)
     return Error{fmt::format("{}: needs {} bytes, not {}", name, f.width / 8, bytes.size())};
   settings_.push_back({ref->header, ref->field, 0, {bytes.begin(), bytes.end()}});

@@ -121,6 +121,15 @@ void push_bytes(lua_State* state, std::span<const std::uint8_t> bytes) {
   lua_pushlstring(state, reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+void push_value(lua_State* state, const dissect::Value& value) {
+  if (value.kind == dissect::Value::Kind::number)
+    lua_pushinteger(state, static_cast<lua_Integer>(value.number));
+  else if (value.kind == dissect::Value::Kind::text)
+    lua_pushlstring(state, value.text.data(), value.text.size());
+  else
+    push_bytes(state, value.bytes);
+}
+
 }  // namespace
 
 void wrong(std::string message) { throw Stop{Verdict::error, std::move(message)}; }
@@ -382,12 +391,15 @@ void push_packet(Call& call, const Connection& connection, const Seen& seen) {
         put_psn("psn", value.number);
         continue;
       }
-      if (value.kind == dissect::Value::Kind::number)
-        lua_pushinteger(state, static_cast<lua_Integer>(value.number));
-      else if (value.kind == dissect::Value::Kind::text)
-        lua_pushlstring(state, value.text.data(), value.text.size());
-      else
-        push_bytes(state, value.bytes);
+      if (field.count == 1) {
+        push_value(state, value);
+      } else {  // an array
+        lua_newtable(state);
+        for (unsigned n = 0; dissect::read(packet, layer, field, n, value); ++n) {
+          push_value(state, value);
+          lua_rawseti(state, -2, static_cast<lua_Integer>(n) + 1);
+        }
+      }
       lua_setfield(state, -2, name.c_str());
     }
     lua_setfield(state, -2, key.c_str());

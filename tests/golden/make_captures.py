@@ -591,7 +591,7 @@ def b18():
         mad(4, 1, 0x01, 0x10, be(1, 1) + be(1, 1), 64, tid=0x404),
         mad(4, 1, 0x81, 0x15, be(0, 1) + be(1, 1) + bytes(2) + pattern(12), 64, tid=0x405),
         mad(3, 2, 0x01, 0x35, bytes(12) + sa_header + bytes(8) + gid4("10.0.0.2") + gid4("10.0.0.1"), 24, tid=0x301),
-        mad(3, 2, 0x92, 0x11, table + pattern(112), 24, tid=0x302),
+        mad(3, 2, 0x92, 0x11, table + pattern(44) + b"a node".ljust(68, b"\0"), 24, tid=0x302),
         mad(5, 1, 0x02, 0x11, bytes(8) + pattern(32), 24, tid=0x501),
         mad(6, 1, 0x81, 0x10, be(1, 2) + be(4, 1) + be(1, 1) + bytes.fromhex("10000000"), 64, tid=0x601),
         mad(8, 1, 0x03, 0x11, pattern(64), 64, tid=0x801),
@@ -1266,6 +1266,145 @@ def cqe_clean():
     packet(ib(0x04, 7, pattern(16), a=1), wait=5000000)
     packet(ib(0x11, 7, msn=8))
     return file.out
+
+
+# ---------------------------------------------------------------------------------------------------- management datagrams
+
+
+def read_mad_vectors():
+    with open(os.path.join(HERE, "mad-vectors.txt")) as file:
+        text = "".join(line for line in file if not line.startswith("#"))
+    mads = [bytes.fromhex(part.replace("\n", "")) for part in text.split("\n\n") if part.strip()]
+    assert len(mads) == 28 and all(len(m) == 256 for m in mads)
+    return mads
+
+
+def native_mad(datagram, psn=0):
+    """SMPs on VL 15 from queue pair 0 to 0, the others from 1 to 1."""
+    if datagram[1] not in (0x01, 0x81):
+        return native(ib(0x64, psn, datagram, qp=1, q_key=0x80010000, srcqp=1), slid=3, dlid=1)
+    lids = dict(slid=0xffff, dlid=0xffff) if datagram[1] == 0x81 else dict(slid=1, dlid=3)
+    return native(ib(0x64, psn, datagram, qp=0, q_key=0, srcqp=0), vl=15, **lids)
+
+
+def mads(datagrams):
+    return pcap(INFINIBAND, [native_mad(m, n) for n, m in enumerate(datagrams)])
+
+
+def distinct(size, start=1):
+    """Bytes that differ from their neighbours in every bit position sooner or later, none of them 0."""
+    return bytes((start + i * 37) % 255 + 1 for i in range(size))
+
+
+@capture("mad-vectors.pcap", "the 28 datagrams of mad-vectors.txt as native packets")
+def mad_vectors():
+    return mads(read_mad_vectors())
+
+
+# Attributes with a known layout: class, attributes, where their data stand, how many bytes.
+MAD_ATTRIBUTES = [
+    (0x01, (0x10, 0x11, 0x12, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x20, 0x30, 0x31, 0x33, 0xff90), 64, 64),
+    (0x03, (0x01, 0x03, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x20, 0x30, 0x31, 0x33, 0x35, 0x36, 0x38, 0x39, 0x3a,
+            0x3b, 0xf3), 56, 200),
+    (0x04, (0x01, 0x10, 0x11, 0x12, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x30, 0x31, 0x32, 0x33,
+            0x34, 0x35, 0x36, 0x37), 64, 192),
+    (0x21, (0x11, 0x12, 0x14, 0x15, 0x16, 0x17), 64, 192),
+    (0x07, (0x01,), 24, 232),
+]
+# Where there is text in them.
+MAD_TEXTS = {(0x01, 0x10): 0, (0x03, 0x11): 44, (0x03, 0x31): 48, (0x03, 0x3b): 16}
+# Known by name, or not at all: they stay bytes.
+MAD_BYTES = [(0x01, 0x1c), (0x81, 0x1e), (0x01, 0x13), (0x03, 0x3c), (0x03, 0x77), (0x04, 0x40), (0x05, 0x21), (0x06, 0x10),
+             (0x08, 0x10), (0x21, 0x13), (0x21, 0x18), (0x33, 0x01), (0x0b, 0x01), (0x11, 0x01)]
+
+
+@capture("mad-attributes.pcap", "GetResp of every attribute with a known layout, bytes all different from their neighbours; then "
+                                "attributes that stay bytes")
+def mad_attributes():
+    out = []
+    for mgmt_class, attributes, at, size in MAD_ATTRIBUTES:
+        for attribute in attributes:
+            data = distinct(size, len(out) + 1)
+            if attribute == 0x3a:  # two source GIDs, three of destinations
+                data = data[:15] + bytes([2, 3]) + data[17:]
+            if (mgmt_class, attribute) in MAD_TEXTS:
+                text = MAD_TEXTS[mgmt_class, attribute]
+                data = data[:text] + (b"a name, number %d" % len(out)).ljust(64, b"\0") + data[text + 64:]
+            version = 2 if mgmt_class in (3, 7, 0x21) else 1
+            out.append(mad(mgmt_class, version, 0x81, attribute, data, at, tid=0x5000 + len(out), modifier=0x00030002))
+    for mgmt_class, attribute in MAD_BYTES:
+        out.append(mad(mgmt_class, 1, 0x81, attribute, distinct(232, len(out) + 1), 24, tid=0x5000 + len(out)))
+    return mads(out)
+
+
+def notice(trap, details, toggle=0, count=0, generic=1, kind=1, producer=2, lid=7):
+    return (bits((generic, 1), (kind, 7)) + be(producer, 3) + be(trap, 2) + be(lid, 2) + bits((toggle, 1), (count, 15)) +
+            details.ljust(54, b"\0"))
+
+
+@capture("mad-notices.pcap", "a trap of every number that has a layout, one that has none, a notice of a vendor, an empty one; Reports "
+                             "of the SA, their answer, a Notice of DevMgt")
+def mad_notices():
+    gid = bytes.fromhex("fe80000000000000 0002c90300001234".replace(" ", ""))
+    other = bytes.fromhex("fe80000000000000 0002c90300005678".replace(" ", ""))
+    notices = [notice(number, bytes(6) + gid, kind=4, producer=4) for number in (64, 65, 66, 67)]
+    notices += [notice(68, distinct(54), kind=4, producer=4)]
+    notices += [notice(128, be(9, 2), toggle=1, count=3)]
+    notices += [notice(number, bytes(2) + be(9, 2) + be(12, 1)) for number in (129, 130, 131)]
+    notices += [notice(144, bytes(2) + be(9, 2) + be(0, 1) + be(1, 1) + be(0x50c048, 4) + be(0, 1) + be(0x0b, 1) + be(0x30, 2), kind=4)]
+    notices += [notice(145, bytes(2) + be(9, 2) + bytes(2) + be(0x0002c90300001111, 8), kind=4)]
+    notices += [notice(256, bytes(2) + be(9, 2) + be(0xffff, 2) + be(2, 1) + bytes(1) + be(0x15, 2) + be(1, 4) +
+                       be(0x1122334455667788, 8) + bytes(1) + bits((1, 1), (0, 1), (3, 6)) + bytes([0, 1, 4, 2]), kind=2)]
+    for number in (257, 258):
+        notices += [notice(number, bytes(2) + be(9, 2) + be(11, 2) + be(0x8001 if number == 257 else 0x80010000, 4) +
+                           bits((5, 4), (0, 4)) + be(0x123456, 3) + bytes(1) + be(0x654321, 3) + gid + other, kind=2)]
+    notices += [notice(259, be(0xfc0f, 2) + be(9, 2) + be(11, 2) + be(0x8001, 2) + bits((5, 4), (0, 4)) + be(0x123456, 3) +
+                       bytes(1) + be(0x654321, 3) + gid + other + be(2, 2) + be(12, 1), kind=2)]
+    notices += [notice(0x1234, distinct(54), generic=0, producer=0x0002c9), notice(0, b"", kind=0x7f, producer=0, lid=0)]
+    out = [mad(1, 1, 0x05, 0x02, data, 64, tid=0x6000 + n) for n, data in enumerate(notices)]
+    out += [mad(3, 2, 0x06, 0x02, data + gid, 56, tid=0x6100 + n) for n, data in enumerate(notices[:2] + notices[5:6])]
+    out += [mad(3, 2, 0x86, 0x02, notices[0] + gid, 56, tid=0x6100), mad(6, 1, 0x05, 0x02, notices[-2], 64, tid=0x6200)]
+    return mads(out)
+
+
+def segments(attribute, records, stride, tid, method=0x92):
+    """An answer of the SA in RMPP segments, as the kernel cuts it."""
+    data = b"".join(record.ljust(stride, b"\0") for record in records)
+    parts = [data[at:at + 200] for at in range(0, len(data), 200)]
+    out = []
+    for n, part in enumerate(parts, 1):
+        first, last = n == 1, n == len(parts)
+        length = 20 + len(part) if last else len(data) + 20 * len(parts) if first else 0
+        rmpp = be(1, 1) + be(1, 1) + bits((31, 5), (last, 1), (first, 1), (1, 1)) + be(0, 1) + be(n, 4) + be(length, 4)
+        header = bytes(8) + be(stride // 8, 2) + bytes(10)
+        out.append(mad(3, 2, method, attribute, rmpp + header + part, 24, tid=tid))
+    return out
+
+
+def rmpp_control(kind, status, data1, data2, tid):
+    return mad(3, 2, 0x12, 0x11, be(1, 1) + be(kind, 1) + bits((31, 5), (1, 3)) + be(status, 1) + be(data1, 4) + be(data2, 4),
+               24, tid=tid)
+
+
+@capture("mad-tables.pcap", "answers of the SA in RMPP segments: NodeRecords, PortInfoRecords, LinkRecords, PathRecords of GetMulti, "
+                            "InformInfoRecords; ACK, STOP, ABORT; tables without RMPP, empty, with an offset that is too small")
+def mad_tables():
+    node = [be(n, 2) + bytes(2) + be(1, 1) + be(1, 1) + be(2 if n == 2 else 1, 1) + be(4, 1) + be(0x100000 + n, 8) * 3 + be(8, 2) +
+            bytes(2) + be(0xa1, 4) + be(1, 1) + be(0x2c9, 3) + (b"node %d" % n).ljust(64, b"\0") for n in range(1, 6)]
+    port = [be(n, 2) + be(1, 1) + bytes(1) + distinct(64, n) for n in range(1, 7)]
+    link = [be(n, 2) + be(1, 1) + be(n % 4 + 1, 1) + be(100 + n, 2) + bytes(2) for n in range(1, 31)]
+    path = [be(n, 8) + gid4("10.0.0.1") + gid4("10.0.0.2") + distinct(24, n) for n in range(1, 4)]
+    inform = [gid4("10.0.0.1") + be(n, 2) + bytes(6) + distinct(36, n) + bytes(20) for n in range(1, 4)]
+    out = segments(0x11, node, 112, 0x7001) + segments(0x12, port, 72, 0x7002) + segments(0x20, link, 8, 0x7003)
+    out += segments(0x3a, path, 64, 0x7004, method=0x94) + segments(0xf3, inform, 80, 0x7005)
+    out += [rmpp_control(2, 0, 3, 35, 0x7001), rmpp_control(3, 1, 0, 0, 0x7001), rmpp_control(4, 126, 0, 0, 0x7001)]
+    bare = bytes(12) + bytes(8) + be(1, 2) + bytes(10)
+    out.append(mad(3, 2, 0x92, 0x20, bare + b"".join(link[:3]), 24, tid=0x7006))
+    out.append(mad(3, 2, 0x92, 0x20, bare, 24, tid=0x7007))
+    out.append(mad(3, 2, 0x92, 0x35, bare + path[0], 24, tid=0x7008))
+    out.append(mad(3, 2, 0x92, 0x35, bytes(32), 24, status=0x0300, tid=0x7009))
+    out.append(mad(3, 2, 0x12, 0x11, bytes(20) + bytes(4) + be(1 << 4 | 1 << 12 | 1 << 45 | 1 << 63, 8) + node[0], 24, tid=0x700a))
+    return mads(out)
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -369,9 +369,8 @@ TEST(Cm, ServiceIdResolution) {
 
 TEST(Cm, OtherDatagramsOfTheClassKeepTheirBytes) {
   const std::vector<std::uint8_t> others[] = {
-      mad_of("0001", "0102", "07", "81"),  // ClassPortInfo
       mad_of("0010", "0102", "07", "01"),  // not sent
-      mad_of("0010", "0102", "04", "03"),  // another class
+      mad_of("0010", "0102", "10", "03"),  // another class
       mad_of("000f", "0102"),
       mad_of("001b", "0102"),
   };
@@ -380,6 +379,14 @@ TEST(Cm, OtherDatagramsOfTheClassKeepTheirBytes) {
     EXPECT_EQ(walked.layers(), "infiniband.mad");
     EXPECT_EQ(walked.text("infiniband.mad.data"), "0102" + std::string(460, '0'));
   }
+}
+
+TEST(Cm, ClassPortInfo) {
+  const Walked walked = walk_mad(mad_of("0001", "0102000200000012", "07", "81"));
+  EXPECT_EQ(walked.layers(), "infiniband.mad infiniband.classportinfo infiniband.mad.unused");
+  EXPECT_EQ(walked.text("infiniband.classportinfo.resptimevalue"), "18");
+  EXPECT_EQ(walked.text("infiniband.classportinfo.capabilities"), "IsNoticeSupported");
+  EXPECT_EQ(walk_mad(mad_of("0001", "0102", "07", "03")).layers(), "infiniband.mad");  // sent: no attribute of that
 }
 
 // What there is, is shown; the event names the first header that is not whole.
@@ -434,12 +441,12 @@ TEST(Cm, NothingBehindTheDatagramIsPrivateData) {
 }
 
 TEST(Cm, TimesAreNamed) {
-  EXPECT_EQ(name_of(cm_timeouts, 0), "4.096 us");
-  EXPECT_EQ(name_of(cm_timeouts, 7), "524.288 us");
-  EXPECT_EQ(name_of(cm_timeouts, 8), "1.049 ms");
-  EXPECT_EQ(name_of(cm_timeouts, 17), "536.871 ms");
-  EXPECT_EQ(name_of(cm_timeouts, 20), "4.295 s");
-  EXPECT_EQ(name_of(cm_timeouts, 31), "8796.093 s");
+  EXPECT_EQ(name_of(ib_times, 0), "4.096 us");
+  EXPECT_EQ(name_of(ib_times, 7), "524.288 us");
+  EXPECT_EQ(name_of(ib_times, 8), "1.049 ms");
+  EXPECT_EQ(name_of(ib_times, 17), "536.871 ms");
+  EXPECT_EQ(name_of(ib_times, 20), "4.295 s");
+  EXPECT_EQ(name_of(ib_times, 31), "8796.093 s");
   EXPECT_EQ(name_of(cm_ack_timeouts, 0), "infinite");
   EXPECT_EQ(name_of(cm_ack_timeouts, 14), "67.109 ms");
 }

@@ -441,5 +441,60 @@ TEST(HexText, PacketLengthIsBounded) {
             "line 1, column 1: the packet is longer than 256 KiB");
 }
 
+// --- management datagrams in traces ---
+
+// 256 bytes 01 81 02 03 ... behind an envelope of zeros, in the form that `put` gives each byte.
+template <class Put>
+std::string mad_text(std::size_t envelope, Put put) {
+  std::string out;
+  for (std::size_t i = 0; i < envelope + 256; ++i) {
+    const std::size_t n = i < envelope ? 0 : i - envelope;
+    out += put(i, i < envelope ? 0u : n == 0 ? 1u : n == 1 ? 0x81u : static_cast<unsigned>(n));
+  }
+  return out;
+}
+std::string escaped(std::size_t envelope) {
+  return mad_text(envelope, [](std::size_t, unsigned byte) { return fmt::format("\\x{:02x}", byte); });
+}
+
+void expect_mads(const Result<std::vector<HexPacket>>& packets, const std::vector<std::size_t>& lines) {
+  ASSERT_TRUE(packets) << packets.error();
+  ASSERT_EQ(packets->size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const HexPacket& mad = (*packets)[i];
+    EXPECT_EQ(mad.line, lines[i]);
+    ASSERT_EQ(mad.bytes.size(), 256u);
+    EXPECT_EQ(mad.bytes[0], 1);
+    EXPECT_EQ(mad.bytes[1], 0x81);
+    EXPECT_EQ(mad.bytes[255], 255);
+    EXPECT_EQ(mad.start_hint, "infiniband.mad");
+  }
+}
+
+TEST(MadLog, SystemCalls) {
+  std::string text = "1234 read(5, \"\\x31\\x0a\", 32)           = 2\n";
+  text += "1234 write(3, \"" + escaped(32) + "\", 288) = 288\n";                  // ibsim
+  text += "[pid 7] 12:00:00.5 read(3, \"" + escaped(64) + "\"..., 320) = 320\n";  // umad
+  text += "write(3, \"" + escaped(56) + "\", 312) = 312\nread(3, \"" + escaped(0) + "\", 256) = 256\n";
+  text += "write(3, \"" + escaped(1) + "\", 257) = 257\nexit_group(0) = ?\n";  // of something else
+  expect_mads(read_hex_text(text), {2, 3, 4, 5});
+}
+
+TEST(MadLog, BuffersOfLibibmad) {
+  const auto four = [](std::size_t i, unsigned byte) {
+    return fmt::format("{:02x}{}", byte, i % 2 == 0 ? "" : i % 16 == 15 ? "\n" : " ");
+  };
+  std::string text = "ibwarn: [17] _do_madrpc: >>> sending: len 256 pktsz 320\nsend buf\n" + mad_text(64, four);
+  text += "ibwarn: [17] umad_send: fd 1024\nibwarn: [17] _do_madrpc: rcv buf:\nrcv buf\n" + mad_text(0, four);
+  expect_mads(read_hex_text(text + "# Node info: DR path\nBaseVers:....1\n"), {3, 26});
+  expect_mads(read_hex_text(text), {3, 26});  // it ends with the buffer
+}
+
+TEST(MadLog, TracesOfTheSimulator) {
+  const std::string hex = mad_text(0, [](std::size_t, unsigned byte) { return fmt::format("{:02x}", byte); });
+  expect_mads(read_hex_text("in 4 " + hex + "\nout 5 " + hex + "\n"), {1, 2});
+  EXPECT_FALSE(read_hex_text("in 4 " + hex.substr(2) + "\n"));  // 255 bytes: no datagram, and no other form either
+}
+
 }  // namespace
 }  // namespace rdmascope::capture
