@@ -213,7 +213,8 @@ Result<void> Draft::set(std::string_view name, std::span<const std::uint8_t> byt
   const std::optional<dissect::FieldRef> ref = find_one(name);
   if (!ref) return no_field(name);
   const Field& f = *ref->field;
-  if (f.width == 0 || f.width % 8 != 0 || f.at % 8 != 0 || f.count > 1) return Error{fmt::format("{}: cannot be set to bytes", name)};
+  if (f.width == 0 || f.width % 8 != 0 || f.at % 8 != 0 || f.count > 1)
+    return Error{fmt::format("{}: cannot be set to bytes", name)};
   if (bytes.size() != f.width / 8u)
     return Error{fmt::format("{}: needs {} bytes, not {}", name, f.width / 8, bytes.size())};
   settings_.push_back({ref->header, ref->field, 0, {bytes.begin(), bytes.end()}});
