@@ -26,6 +26,12 @@ const Note* note(const Packet& p, unsigned n) {
 
 void annotate(Packet& packet, const Annotations& a) {
   packet.annotations = &a;
+  packet.joined = a.record;
+  std::uint32_t at = 0;
+  for (const Header* h : a.record_headers) {
+    packet.add_annotation(*h, Layer::joined + at, h->bytes);
+    at += h->bytes;
+  }
   if (a.flow != 0 || !a.notes.empty()) packet.add_annotation(header<Analysis>);
   if (a.request_in != 0 || a.response_in != 0 || a.retransmission) packet.add_annotation(header<Exchange>);
 }

@@ -27,6 +27,9 @@ struct Annotations {
   std::uint64_t request_in = 0, response_in = 0, retransmission_of = 0;
   bool retransmission = false;
   std::span<const Note> notes;
+  // A record whose first bytes the segment before holds, and the headers it consists of.
+  std::span<const std::uint8_t> record;
+  std::span<const Header* const> record_headers;
 };
 
 // Gives the packet the layers below, as far as they have something to say. `annotations` must stay until the packet is

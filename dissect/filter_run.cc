@@ -45,7 +45,7 @@ bool load_direct(const Source& s, const Packet& packet, const Layer& layer, std:
   if (layer.bytes < s.needed) return false;
   const std::uint8_t* p = packet.data(layer);
   if (s.field->when && !s.field->when(p)) return false;
-  const std::size_t at = layer.at + s.byte;
+  const std::size_t at = layer.at + s.byte;  // joined bytes are beyond any frame
   const std::uint64_t v = at + 8 <= packet.bytes.size() ? load_big_endian(p + s.byte) >> s.shift & s.mask
                                                         : load(p, *s.field);  // near the end of the frame
   out = v * s.scale;
@@ -91,7 +91,7 @@ bool pass(const Operand& o, Item item, Visit visit) {
 bool each_of_layer(const Operand& o, const Source& s, const Packet& packet, const Layer& layer, Visit visit) {
   Item item;
   if (!s.field) {
-    item.bytes = characters(packet.bytes.subspan(layer.at, layer.bytes));
+    item.bytes = characters(std::span(packet.data(layer), layer.bytes));
     return pass(o, item, visit);
   }
   if (s.direct && is_numeric(o.type)) return load_direct(s, packet, layer, item.number) && pass(o, item, visit);
@@ -156,7 +156,7 @@ bool each(const Operand& o, const Packet& packet, Visit visit) {
     case Operand::Kind::span: {
       std::size_t from = packet.bytes.size(), end = 0;
       for (const Layer& layer : packet.layers()) {
-        if (!in_span(o, layer)) continue;
+        if (!in_span(o, layer) || !layer.in_frame()) continue;
         from = std::min<std::size_t>(from, layer.at);
         end = std::max<std::size_t>(end, layer.at + layer.bytes);
       }

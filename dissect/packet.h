@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "dissect/field.h"
 
@@ -29,8 +30,11 @@ struct FrameInfo {
 
 struct Layer {
   const Header* header;
-  std::uint32_t at;     // first byte in the frame
+  std::uint32_t at;     // first byte in the frame, or in the joined bytes, counted from `joined`
   std::uint32_t bytes;  // fixed part and whatever belongs to the layer after it (options)
+
+  static constexpr std::uint32_t joined = 1u << 31;
+  bool in_frame() const { return at < joined; }
 };
 
 // What does not fit. Bytes from outside never throw: they leave one of these.
@@ -89,16 +93,18 @@ struct Annotations;
 class Packet {
  public:
   static constexpr std::size_t max_layers = 48, max_events = 8;
-  static constexpr std::size_t max_annotations = 2;  // layers beyond max_layers
+  static constexpr std::size_t max_annotations = 6;  // layers beyond max_layers
 
   std::span<const std::uint8_t> bytes;
   FrameInfo frame;
   const Annotations* annotations = nullptr;  // what other packets say about it (annotations.h)
+  std::span<const std::uint8_t> joined;      // a record of which an earlier packet holds the first bytes
 
   void reset(std::span<const std::uint8_t> frame_bytes) {
     bytes = frame_bytes;
     annotations = nullptr;
-    layer_count_ = event_count_ = 0;
+    joined = {};
+    layer_count_ = event_count_ = annotation_count_ = 0;
     icrc_.status = vcrc_.status = CrcStatus::absent;
     icrc_.pending = vcrc_.pending = false;
     payload_bytes = pad_bytes = 0;
@@ -118,9 +124,11 @@ class Packet {
   std::optional<View<H>> find() const {
     const Layer* layer = find(header<H>);
     if (!layer) return std::nullopt;
-    return View<H>(bytes.data() + layer->at);
+    return View<H>(data(*layer));
   }
-  const std::uint8_t* data(const Layer& layer) const { return bytes.data() + layer.at; }
+  const std::uint8_t* data(const Layer& layer) const {
+    return layer.in_frame() ? bytes.data() + layer.at : joined.data() + (layer.at - Layer::joined);
+  }
 
   // False when the packet is full; the walker then stops with a too_deep event.
   bool add(const Header& header, std::uint32_t at, std::uint32_t length) {
@@ -129,10 +137,15 @@ class Packet {
     return true;
   }
   // Room for these is kept: a packet that is full can be annotated, too.
-  void add_annotation(const Header& header) { layers_[layer_count_++] = {&header, 0, 0}; }
+  void add_annotation(const Header& header, std::uint32_t at = 0, std::uint32_t length = 0) {
+    if (annotation_count_ == max_annotations) return;
+    layers_[layer_count_++] = {&header, at, length};
+    ++annotation_count_;
+  }
   void drop_annotations() {
-    while (layer_count_ > 0 && layers_[layer_count_ - 1].header->annotation) --layer_count_;
+    layer_count_ -= std::exchange(annotation_count_, 0);
     annotations = nullptr;
+    joined = {};
   }
   // The last layer takes `more` bytes in (options).
   void extend_last(std::uint32_t more) { layers_[layer_count_ - 1].bytes += more; }
@@ -153,7 +166,7 @@ class Packet {
  private:
   std::array<Layer, max_layers + max_annotations> layers_;
   std::array<Event, max_events> events_;
-  std::size_t layer_count_ = 0, event_count_ = 0;
+  std::size_t layer_count_ = 0, event_count_ = 0, annotation_count_ = 0;
   mutable Crc icrc_, vcrc_;
 };
 

@@ -131,9 +131,11 @@ void put_heading(Text& out, const Packet& packet, const Layer& layer, std::strin
   if (layer.bytes > 0) {
     out.put(" (");
     out.dec(layer.bytes);
-    out.put(" bytes at ");
-    out.dec(layer.at);
-    out.put(')');
+    out.put(layer.in_frame() ? " bytes at " : " bytes, begun in the segment before)");
+    if (layer.in_frame()) {
+      out.dec(layer.at);
+      out.put(')');
+    }
   }
   out.put('\n');
 }
