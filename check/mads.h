@@ -1,0 +1,234 @@
+// Management datagrams: which question an answer belongs to, what is asked again, and what the nodes have said of
+// themselves. A MAD is no packet of a connection: its state lives here, by who asks whom, class and transaction.
+// mad.md 1.4, 2.2, 2.3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <compare>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "check/connection.h"
+#include "check/context.h"
+#include "dissect/headers.h"
+#include "dissect/mad_attributes.h"
+
+namespace rdmascope::check {
+
+// Whom a question is about: a port by its address, or by the way to it (directed route).
+struct MadPeer {
+  Address from, to;        // the asker's and the answerer's
+  std::uint64_t path = 0;  // directed route: HopCount, DrSLID, DrDLID and InitialPath as one number
+  bool operator==(const MadPeer&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const MadPeer& p) {
+    return H::combine(std::move(h), p.from, p.to, p.path);
+  }
+};
+
+// What a node said of one attribute, under one modifier.
+struct MadSaid {
+  std::uint64_t frame = 0;
+  bool to_set = false;  // in answer to a Set
+  std::array<std::uint8_t, dissect::smp_data_bytes> data{};
+};
+
+// What a node has said of itself in answers of the capture. Nothing is known before it was said.
+struct MadPort {
+  std::uint64_t frame = 0;  // of the last PortInfo
+  std::array<std::uint8_t, dissect::PortInfo::bytes> info{};
+  dissect::View<dissect::PortInfo> view() const { return dissect::View<dissect::PortInfo>(info.data()); }
+};
+struct MadNode {
+  std::uint64_t guid = 0;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, MadSaid> said;  // by attribute and modifier
+  std::uint8_t type = 0, ports = 0;  // NodeInfo
+  std::uint16_t partition_cap = 0;
+  std::string description;
+  std::optional<std::array<std::uint8_t, dissect::SwitchInfo::bytes>> switch_info;
+  std::map<std::uint8_t, MadPort> port;  // by number
+  std::uint64_t first_frame = 0;
+
+  bool is_switch() const { return type == 2; }
+  std::optional<dissect::View<dissect::SwitchInfo>> switch_view() const {
+    if (!switch_info) return std::nullopt;
+    return dissect::View<dissect::SwitchInfo>(switch_info->data());
+  }
+};
+
+// An end of a link.
+struct MadLinkEnd {
+  std::uint64_t guid = 0;  // of the node
+  std::uint8_t port = 0;
+  auto operator<=>(const MadLinkEnd&) const = default;
+};
+
+// The state of a long answer (RMPP), by the segments that were seen.
+struct MadStream {
+  std::uint32_t segments = 0;       // highest number seen
+  std::uint32_t in_order = 0;       // all up to this one were seen
+  std::uint32_t window_last = 1;    // the sender may send so far; 1 until the receiver says more
+  std::uint32_t acked = 0;          // by the receiver
+  std::uint32_t first_length = 0;   // PayloadLength of the first segment; 0: not told
+  std::uint32_t last_segment = 0;   // the one with Last; 0: not seen
+  std::uint64_t last_frame = 0;
+  std::uint16_t offset = 0;         // AttributeOffset of the first segment seen
+  bool offset_known = false, ended = false, stopped = false;
+};
+
+// A question, as it was first asked.
+struct MadQuestion {
+  std::uint64_t frame = 0;
+  std::int64_t first_ns = 0, last_ns = 0;
+  std::uint64_t tid = 0;
+  MadPeer peer;
+  std::uint8_t mad_class = 0, method = 0;
+  std::uint16_t attribute = 0;
+  std::uint32_t modifier = 0;
+  std::uint64_t component_mask = 0, m_key = 0;
+  std::uint32_t content = 0;  // CRC of what does not change on the way
+  std::uint32_t times = 1;    // sent
+  std::uint8_t hop_pointer = 0;
+  // Its answer.
+  std::uint64_t answer_frame = 0;
+  std::int64_t answer_ns = 0;
+  std::uint32_t answers = 0, answer_content = 0;
+  std::uint8_t answer_hop_pointer = 0;
+  std::uint16_t status = 0;  // without D
+  std::optional<MadStream> stream;  // if the answer is a long one
+  bool wants_answer = true;
+
+  bool answered() const { return answer_frame != 0; }
+};
+
+// How a MAD stands to those before it.
+struct MadFacts {
+  enum class Kind : std::uint8_t {
+    request,   // wants an answer
+    response,  // R, or a TrapRepress
+    notice,    // Trap: may be answered, and is repeated until then
+    message,   // Send: nobody answers at this level
+    rmpp,      // ACK, STOP or ABORT of a long answer
+  };
+  Kind kind = Kind::request;
+  bool captured_again = false;  // the same datagram at another place of its way, or twice
+  // Questions.
+  bool retry = false;           // asked again, and not answered since
+  bool retry_differs = false;   // in other words
+  bool tid_in_use = false;      // another question with this transaction ID is open
+  bool after_answer = false;    // asked again although an answer is in the capture
+  std::int64_t since_last_ns = 0;  // from the last time it was asked
+  // Answers.
+  bool unpaired = false;        // to nothing in the capture
+  bool second_answer = false;   // more of them than questions
+  std::int64_t wait_ns = 0;     // since the question was last asked
+  std::optional<std::int64_t> allowed_ns;  // as the answerer has said it takes, and the fabric
+  // What was asked first, of retries, answers and RMPP. `near`: an open question in the same words, but for the
+  // transaction ID, when there is none.
+  const MadQuestion* question = nullptr;
+  const MadQuestion* near = nullptr;
+  const MadNode* node = nullptr;        // who answers or is asked, if it has said who it is
+  std::optional<MadSaid> before;        // what it said last of the attribute; SMPs
+  // RMPP: the stream before this segment or acknowledge; nullopt: it was not seen from its beginning.
+  std::optional<MadStream> stream;
+  bool part_of_stream = false;
+};
+
+struct MadContext {
+  const dissect::Packet& packet;
+  dissect::View<dissect::Mad> mad;
+  const std::uint8_t* bytes;  // of the MAD
+  std::uint32_t size;         // that are there; 256 if it is whole
+  const Context& transport;
+  const dissect::MadClass* mad_class;      // nullptr: reserved
+  const dissect::MadAttribute* attribute;  // nullptr: not known
+  MadFacts facts;
+
+  std::uint8_t class_code() const { return bytes[1]; }
+  std::uint8_t method() const { return bytes[3]; }
+  std::uint16_t attribute_id() const { return static_cast<std::uint16_t>(mad.get<"attributeid">()); }
+  std::uint32_t modifier() const { return static_cast<std::uint32_t>(mad.get<"attributemodifier">()); }
+  bool directed() const { return class_code() == dissect::mad_class_directed; }
+  bool subn() const { return directed() || class_code() == dissect::mad_class_subn; }
+  bool sa() const { return class_code() == dissect::mad_class_sa; }
+  bool is_response() const { return facts.kind == MadFacts::Kind::response; }
+  bool whole() const { return size == dissect::mad_bytes; }
+  // Bits 4:2, and all but D.
+  std::uint8_t status_code() const { return static_cast<std::uint8_t>(mad.get<"status.code">()); }
+  std::uint16_t status() const {
+    return static_cast<std::uint16_t>(mad.get<"status">() & (directed() ? 0x7fff : 0xffff));
+  }
+};
+
+class Mads {
+ public:
+  // A MAD that a receiver would take: what it says of those before it, and remembers it.
+  MadFacts mad(const MadContext& c);
+
+  // After the last frame: questions that were never answered, oldest first. They live as long as this.
+  std::vector<const MadQuestion*> unanswered() const;
+
+  // The fabric as its nodes have described it, by GUID.
+  std::vector<const MadNode*> nodes() const;
+  const std::map<MadLinkEnd, MadLinkEnd>& links() const { return links_; }  // each in both directions
+
+ private:
+  struct Key {
+    MadPeer peer;
+    std::uint64_t tid = 0;
+    std::uint8_t mad_class = 0;
+    bool operator==(const Key&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const Key& k) {
+      return H::combine(std::move(h), k.peer, k.tid, k.mad_class);
+    }
+  };
+  // What is asked, whoever's transaction it is.
+  struct Subject {
+    MadPeer peer;
+    std::uint8_t mad_class = 0;
+    std::uint16_t attribute = 0;
+    std::uint32_t modifier = 0;
+    bool operator==(const Subject&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const Subject& s) {
+      return H::combine(std::move(h), s.peer, s.mad_class, s.attribute, s.modifier);
+    }
+  };
+
+  MadQuestion* find(const Key& key);
+  void ask(const MadContext& c, const Key& key, MadFacts& facts);
+  void answer(const MadContext& c, const Key& key, MadFacts& facts);
+  void segment(const MadContext& c, MadQuestion& question, MadFacts& facts);
+  void learn(const MadContext& c, const MadPeer& peer, MadFacts& facts);
+  void learn_node(const MadContext& c, const MadPeer& peer);
+  void learn_records(const MadContext& c);
+  void link(MadLinkEnd a, MadLinkEnd b);
+  MadNode& node(std::uint64_t guid);
+  MadNode* node_of(const MadPeer& peer, bool directed);
+  std::optional<std::int64_t> allowed_ns(const MadContext& c, const MadPeer& peer, const MadNode* node) const;
+
+  absl::flat_hash_map<Key, std::unique_ptr<MadQuestion>> questions_;
+  absl::flat_hash_map<Subject, Key> by_subject_;  // the last one asked
+  std::deque<Key> order_;                         // of questions_, oldest first
+
+  std::unique_ptr<MadQuestion> forgotten_;        // replaced last; facts may point to it
+
+  std::map<std::uint64_t, std::unique_ptr<MadNode>> nodes_;  // by GUID
+  absl::flat_hash_map<MadPeer, std::uint64_t> ways_;         // directed route to GUID; 0: to several
+  absl::flat_hash_map<Address, std::uint64_t> addresses_;    // LID to GUID; 0: of several
+  std::map<MadLinkEnd, MadLinkEnd> links_;
+  std::size_t said_ = 0;  // in all nodes
+  // RespTimeValue in the ClassPortInfo of a manager, by its address and class.
+  absl::flat_hash_map<std::pair<Address, std::uint8_t>, std::uint8_t> response_times_;
+};
+
+}  // namespace rdmascope::check
