@@ -107,7 +107,7 @@ class Checker::Impl {
     for (Connection* c : tracker_.connections()) end(*c);
     for (const EarlyCompletion& e : completions_.early(totals_.last_ns))
       for (const Rule* rule : on_early_) rule->early(e, findings_);
-    for (const MadQuestion* q : mads_.unanswered())
+    for (const MadQuestion* q : mads_.unanswered(totals_.last_ns))
       for (const Rule* rule : on_unanswered_) rule->unanswered(*q, findings_);
     hand_over();
     listener_.end_of_mads(mads_);
