@@ -72,13 +72,37 @@ void Annotator::packet(const PacketFacts& facts) {
   Record& record = records_.emplace_back();
   record.frame = static_cast<std::uint32_t>(facts.frame);
   record.flow = facts.connection;
-  if (facts.kind == PacketFacts::Kind::other) return;
+  if (facts.kind == PacketFacts::Kind::other) {
+    if (mad_frame_ == facts.frame) mad_record(record);
+    return;
+  }
   const bool is_request = facts.kind == PacketFacts::Kind::request;
   Flow& flow = state(facts.connection, facts.other_half).flow[is_request ? facts.side : 1 - facts.side];
   if (is_request)
     request(flow, facts, record);
   else
     response(flow, facts, record);
+}
+
+void Annotator::mad(const MadContext& c) {
+  const std::uint64_t frame = c.packet.frame.number;
+  if (!c.facts.joined.empty() && c.attribute)
+    records_of_tables_.push_back({frame, c.attribute, {c.facts.joined.begin(), c.facts.joined.end()}});
+  if (!c.facts.question || frame > std::numeric_limits<std::uint32_t>::max()) return;
+  mad_frame_ = frame;
+  mad_question_ = c.facts.question->frame;
+  mad_kind_ = c.facts.kind;
+}
+
+// Questions and answers of management datagrams. What a receiver says of a long answer belongs to the question, too.
+void Annotator::mad_record(Record& record) {
+  if (mad_question_ == record.frame) return;
+  record.is_response = mad_kind_ == MadFacts::Kind::response || mad_kind_ == MadFacts::Kind::rmpp;
+  record.retransmission = !record.is_response;
+  record.earlier = static_cast<std::uint32_t>(mad_question_);
+  if (mad_kind_ != MadFacts::Kind::response) return;
+  Record* const question = find(mad_question_);
+  if (question && question->response == 0) question->response = record.frame;
 }
 
 void Annotator::request(Flow& flow, const PacketFacts& facts, Record& record) {
@@ -159,6 +183,7 @@ void Annotator::forget() {
   forgotten_ += records_.size();
   records_.clear();
   notes_.clear();
+  records_of_tables_.clear();
 }
 
 void Annotator::settle() {
@@ -200,6 +225,11 @@ dissect::Annotations Annotator::of(std::uint64_t frame) const {
   auto end = first;
   while (end != notes_.end() && end->frame == frame) ++end;
   out.notes = {first, end};
+  const auto joined = std::ranges::lower_bound(records_of_tables_, frame, {}, &Joined::frame);
+  if (joined != records_of_tables_.end() && joined->frame == frame) {
+    out.record = joined->bytes;
+    out.record_headers = joined->attribute->layers();
+  }
   return out;
 }
 

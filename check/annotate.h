@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "check/checker.h"
@@ -24,6 +25,7 @@ class Annotator final : public Listener {
   explicit Annotator(Readings readings) : readings_(readings) {}
 
   void packet(const PacketFacts& facts) override;
+  void mad(const MadContext& c) override;
   void message(const Connection& connection, std::uint8_t side, const Message& message) override;
   void finding(const Finding& finding, const Connection* connection) override;
   void ended(const Connection& connection) override;
@@ -71,17 +73,30 @@ class Annotator final : public Listener {
     std::array<Flow, 2> flow;
   };
 
+  // A record that a segment of a long answer ends.
+  struct Joined {
+    std::uint64_t frame;
+    const dissect::MadAttribute* attribute;
+    std::vector<std::uint8_t> bytes;
+  };
+
   State& state(std::uint32_t id, std::uint32_t other_half);
   void request(Flow& flow, const PacketFacts& facts, Record& record);
   void response(Flow& flow, const PacketFacts& facts, Record& record);
   void answer(Sent& sent, std::uint64_t frame);
+  void mad_record(Record& record);
   const Record* find(std::uint64_t frame) const;
+  Record* find(std::uint64_t frame) { return const_cast<Record*>(std::as_const(*this).find(frame)); }
   Record* numbered(std::uint64_t number);
 
   Readings readings_;
   std::deque<Record> records_;   // in order of frame
   std::uint64_t forgotten_ = 0;  // so many records were before
   std::vector<dissect::Note> notes_;
+  std::vector<Joined> records_of_tables_;  // in order of frame
+  // Of the management datagram whose packet() comes next.
+  std::uint64_t mad_frame_ = 0, mad_question_ = 0;
+  MadFacts::Kind mad_kind_ = MadFacts::Kind::message;
   std::uint64_t last_frame_ = 0;
   absl::flat_hash_map<std::uint32_t, State> states_;          // by connection id
   absl::flat_hash_map<std::uint32_t, std::uint32_t> joined_;  // halves by their former id

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "check/completions.h"
+#include "check/mads.h"
 #include "dissect/headers.h"
 
 namespace rdmascope::check {
@@ -89,6 +90,8 @@ class Checker::Impl {
       if (rule->frame) on_frame_.push_back(rule);
       if (rule->completion) on_completion_.push_back(rule);
       if (rule->early) on_early_.push_back(rule);
+      if (rule->mad) on_mad_.push_back(rule);
+      if (rule->unanswered) on_unanswered_.push_back(rule);
     }
   }
 
@@ -104,7 +107,10 @@ class Checker::Impl {
     for (Connection* c : tracker_.connections()) end(*c);
     for (const EarlyCompletion& e : completions_.early(totals_.last_ns))
       for (const Rule* rule : on_early_) rule->early(e, findings_);
+    for (const MadQuestion* q : mads_.unanswered(totals_.last_ns))
+      for (const Rule* rule : on_unanswered_) rule->unanswered(*q, findings_);
     hand_over();
+    listener_.end_of_mads(mads_);
     totals_.connections = ended_ + tracker_.connections().size();
     totals_.refused = tracker_.refused();
   }
@@ -273,10 +279,28 @@ class Checker::Impl {
       run(c.response ? 2 : 1, c);
     } else if (c.opcode.transport == Transport::ud) {
       run(3, c);
+      if (const dissect::Layer* mad = c.packet.find(dissect::header<dissect::Mad>)) judge_mad(c, *mad);
     } else if (c.opcode.transport == Transport::cnp) {
       run(4, c);
     }
     run(5, c);  // on_good
+  }
+
+  void judge_mad(const Context& c, const dissect::Layer& layer) {
+    ++totals_.mads;
+    const std::uint8_t* bytes = c.packet.data(layer);
+    const auto room = static_cast<std::uint32_t>(c.packet.bytes.size()) - layer.at;
+    MadContext m{c.packet,
+                 dissect::View<dissect::Mad>(bytes),
+                 bytes,
+                 std::min({dissect::mad_bytes, room, c.packet.payload_bytes}),
+                 c,
+                 dissect::mad_class(bytes[1]),
+                 dissect::mad_attribute(bytes),
+                 {}};
+    m.facts = mads_.mad(m);
+    listener_.mad(m);
+    for (const Rule* rule : on_mad_) rule->mad(m, findings_);
   }
 
   void count(const Packet& p, Connection& c, std::uint8_t side) {
@@ -310,12 +334,13 @@ class Checker::Impl {
 
   CheckOptions options_;
   std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
-  std::vector<const Rule*> at_end_, on_frame_, on_completion_, on_early_;
+  std::vector<const Rule*> at_end_, on_frame_, on_completion_, on_early_, on_mad_, on_unanswered_;
 
   // Of the worker that judges.
   Listener& listener_;
   Tracker tracker_;
   Completions completions_;
+  Mads mads_;
   Totals totals_;
   std::uint64_t ended_ = 0;
   Facts facts_;

@@ -40,6 +40,10 @@ class Listener {
   // Before its findings and messages.
   virtual void packet(const PacketFacts&) {}
   virtual void message(const Connection&, std::uint8_t /*side*/, const Message&) {}
+  // Management datagrams that a receiver would take; before their findings.
+  virtual void mad(const MadContext&) {}
+  // After the last frame: all that was learnt of the fabric, and questions without an answer.
+  virtual void end_of_mads(const Mads&) {}
   // Nothing more will be said of it; it is gone after the call when its queue pair was used anew.
   virtual void ended(const Connection&) {}
 };
@@ -47,6 +51,7 @@ class Listener {
 struct Totals {
   std::uint64_t frames = 0, rdma = 0, connections = 0;
   std::uint64_t completions = 0;  // completion queue entries
+  std::uint64_t mads = 0;         // management datagrams
   std::uint64_t icrc_good = 0, icrc_bad = 0, icrc_unverified = 0;
   std::uint64_t cut = 0;         // frames the capture did not keep whole
   std::uint64_t not_judged = 0;  // responses whose requests are not known

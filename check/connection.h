@@ -69,6 +69,13 @@ struct Address {
   }
 };
 std::string to_text(const Address& address);
+inline Address lid_address(std::uint64_t lid) {
+  Address a;
+  a.kind = Address::Kind::lid;
+  a.bytes[14] = static_cast<std::uint8_t>(lid >> 8);
+  a.bytes[15] = static_cast<std::uint8_t>(lid);
+  return a;
+}
 
 enum class Operation : std::uint8_t { send, write, read, compare_swap, fetch_add, flush, atomic_write };
 std::string_view name(Operation operation);

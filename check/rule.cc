@@ -44,6 +44,23 @@ void Findings::wrong_in(const RuleInfo& rule, const CompletionContext& c, std::s
                        actual, std::move(text)});
 }
 
+void Findings::mismatch_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t expected,
+                           std::uint64_t actual, std::string text) {
+  mismatch(rule, c.transport, field, expected, actual, std::move(text));
+}
+
+void Findings::wrong_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t actual,
+                        std::string text, Class kind) {
+  Finding f{&rule, kind, c.packet.frame.number, c.packet.frame.time_ns};
+  f.side = c.transport.side;
+  f.field = field;
+  f.actual = actual;
+  f.text = std::move(text);
+  add(&c.transport.connection, std::move(f));
+}
+
+void Findings::say(const RuleInfo& rule, const MadContext& c, std::string text) { say(rule, c.transport, std::move(text)); }
+
 void Findings::say(const RuleInfo& rule, const Context& c, std::string text) {
   add(&c.connection, Finding{&rule,
                              rule.kind,

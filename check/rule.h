@@ -12,6 +12,7 @@
 #include "check/completions.h"
 #include "check/context.h"
 #include "check/finding.h"
+#include "check/mads.h"
 
 namespace rdmascope::check {
 
@@ -35,6 +36,16 @@ class Findings {
                 std::string text) {
     wrong_in(rule, c, field, actual, std::move(text), rule.kind);
   }
+  // About a management datagram; the rule may know better which class it is. Without one right value: wrong_in.
+  void mismatch_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t expected,
+                   std::uint64_t actual, std::string text = {});
+  void wrong_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t actual,
+                std::string text, Class kind);
+  void wrong_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t actual,
+                std::string text) {
+    wrong_in(rule, c, field, actual, std::move(text), rule.kind);
+  }
+  void say(const RuleInfo& rule, const MadContext& c, std::string text);
   // For an earlier packet, or the connection as a whole (frame 0).
   void say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
               std::int64_t time_ns, std::string text);
@@ -67,6 +78,9 @@ struct Rule {
   // Completion queue entries whose layout is known, and READs that completed too early.
   void (*completion)(const CompletionContext&, Findings&) = nullptr;
   void (*early)(const EarlyCompletion&, Findings&) = nullptr;
+  // Management datagrams that a receiver would take, and questions that were never answered.
+  void (*mad)(const MadContext&, Findings&) = nullptr;
+  void (*unanswered)(const MadQuestion&, Findings&) = nullptr;
 };
 
 // Every rule, in the order of the catalogue.

@@ -40,14 +40,6 @@ Address wide(Address::Kind kind, const std::uint8_t* bytes) {
   return a;
 }
 
-Address lid(std::uint64_t value) {
-  Address a;
-  a.kind = Address::Kind::lid;
-  a.bytes[14] = static_cast<std::uint8_t>(value >> 8);
-  a.bytes[15] = static_cast<std::uint8_t>(value);
-  return a;
-}
-
 dissect::Transport transport_of_service(std::uint64_t service, std::uint64_t extended) {
   return service == 1 ? Transport::uc : service == 3 && extended == 1 ? Transport::xrc : Transport::rc;
 }
@@ -77,8 +69,8 @@ bool endpoints(const Packet& p, Address& source, Address& destination) {
       destination = wide(Address::Kind::gid, b + 24);
     } else if (layer.header == &header<dissect::Lrh>) {
       const View<dissect::Lrh> lrh(b);
-      source = lid(lrh.get<"slid">());
-      destination = lid(lrh.get<"dlid">());
+      source = lid_address(lrh.get<"slid">());
+      destination = lid_address(lrh.get<"dlid">());
     } else {
       continue;
     }
@@ -457,7 +449,7 @@ Result<UserPair> parse_pair(const std::string& text) {
     else if (inet_pton(AF_INET6, name.c_str(), bytes) == 1)
       address = wide(Address::Kind::ip, bytes);
     else if (name.starts_with("lid") && name.size() > 3)
-      address = lid(std::strtoull(name.c_str() + 3, nullptr, 0));
+      address = lid_address(std::strtoull(name.c_str() + 3, nullptr, 0));
     else
       return false;
     char* rest = nullptr;

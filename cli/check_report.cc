@@ -70,6 +70,7 @@ std::string verdict(const check::Totals& totals, const Tallies& tallies) {
   if (totals.completions > 0)
     packets += fmt::format("{}{}", packets.empty() ? "" : " and in ",
                            counted(totals.completions, "completion queue entry", "completion queue entries"));
+  if (totals.mads > 0) packets += fmt::format(" and in {}", counted(totals.mads, "management datagram"));
   const std::uint64_t violations = tallies.count(Class::violation), anomalies = tallies.count(Class::anomaly);
   if (violations > 0) {
     const std::size_t rules = tallies.rules(Class::violation);

@@ -149,6 +149,7 @@ class JsonReport final : public Report {
     json_.member("frames", t.frames);
     json_.member("rdma", t.rdma);
     if (t.completions > 0) json_.member("completions", t.completions);
+    if (t.mads > 0) json_.member("mads", t.mads);
     json_.member("connections", t.connections);
     if (left_out_ > 0) json_.member("connections_left_out", left_out_);
     json_.key("first_time").time(t.first_ns);

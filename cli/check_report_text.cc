@@ -145,7 +145,8 @@ class TextReport final : public Report {
         static_cast<std::int64_t>(static_cast<std::uint64_t>(t.last_ns) - static_cast<std::uint64_t>(t.first_ns));
     dissect::Text time;
     time.seconds(ns, 3);
-    const std::string entries = t.completions > 0 ? fmt::format(", {} CQE", t.completions) : "";
+    std::string entries = t.completions > 0 ? fmt::format(", {} CQE", t.completions) : "";
+    if (t.mads > 0) entries += fmt::format(", {} MAD", t.mads);
     out().put(fmt::format(
         "{} in {} s, {} RDMA{}{}; ICRC {} good, {} bad, {} not verified\n", counted(t.frames, "frame"), time.view(),
         t.rdma, entries, options_.filtered ? " that pass the filter" : "", t.icrc_good, t.icrc_bad, t.icrc_unverified));

@@ -1,5 +1,6 @@
 // rdmascope stats: numbers about a capture. flows: each direction of each connection; messages: one row per SEND,
-// WRITE, READ or atomic; latency: how long they took; opcodes: what the packets were.
+// WRITE, READ or atomic; latency: how long they took; opcodes: what the packets were; mads: management datagrams,
+// question by question; fabric: nodes, ports and links as these describe them.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
+#include "cli/stats_mads.h"
 #include "dissect/filter.h"
 #include "dissect/headers.h"
 
@@ -29,11 +31,10 @@ using check::Connection;
 using check::Message;
 using check::MessageState;
 
-enum class Subject { flows, messages, latency, opcodes };
-constexpr Choice<Subject> subjects[] = {{"flows", Subject::flows},
-                                        {"messages", Subject::messages},
-                                        {"latency", Subject::latency},
-                                        {"opcodes", Subject::opcodes}};
+enum class Subject { flows, messages, latency, opcodes, mads, fabric };
+constexpr Choice<Subject> subjects[] = {{"flows", Subject::flows},     {"messages", Subject::messages},
+                                        {"latency", Subject::latency}, {"opcodes", Subject::opcodes},
+                                        {"mads", Subject::mads},       {"fabric", Subject::fabric}};
 
 struct StatsOptions {
   CheckInput input;
@@ -416,6 +417,14 @@ int run_stats(const StatsOptions& options) {
     }
     case Subject::opcodes:
       return run_opcodes(*plan, options.form);
+    case Subject::mads: {
+      MadQuestions mads(options.form);
+      return run_listener(*plan, mads);
+    }
+    case Subject::fabric: {
+      FabricPorts fabric(options.form);
+      return run_listener(*plan, fabric);
+    }
   }
   return exit_error;
 }

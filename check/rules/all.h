@@ -1,4 +1,5 @@
-// The list of rules: one line each, in the order of the catalogue. A rule is defined in the file of its name.
+// The list of rules: one line each, in the order of the catalogue. A rule is defined in the file of its name; those
+// about management datagrams stand together by theme: mad_*.cc, smp*.cc, trap.cc, rmpp.cc, gmp.cc, cm_mad.cc.
 #pragma once
 
 #include "check/rule.h"
@@ -114,7 +115,79 @@
   RULE(cqe27_compressed)      \
   RULE(cqe28_efa)             \
   RULE(cqe29_send_opcode)     \
-  RULE(cqe30_stride)
+  RULE(cqe30_stride)          \
+  RULE(mad_basever)           \
+  RULE(mad_class_code)        \
+  RULE(mad_classver)          \
+  RULE(mad_method_code)       \
+  RULE(mad_methattr)          \
+  RULE(mad_qp0)               \
+  RULE(mad_qp1)               \
+  RULE(mad_smpgrh)            \
+  RULE(mad_rsvd)              \
+  RULE(mad_rsvddata)          \
+  RULE(mad_reqstatus)         \
+  RULE(mad_statusrsvd)        \
+  RULE(mad_statusbusy)        \
+  RULE(mad_statusclass)       \
+  RULE(mad_tid)               \
+  RULE(mad_tiddup)            \
+  RULE(mad_echo)              \
+  RULE(mad_respmethod)        \
+  RULE(mad_unsol)             \
+  RULE(mad_timeout)           \
+  RULE(mad_retry)             \
+  RULE(mad_badver)            \
+  RULE(mad_badmethod)         \
+  RULE(mad_badattr)           \
+  RULE(mad_badvalue)          \
+  RULE(mad_ronoset)           \
+  RULE(mad_setecho)           \
+  RULE(smp_dbit)              \
+  RULE(smp_hopcnt)            \
+  RULE(smp_hopptr)            \
+  RULE(smp_hoplast)           \
+  RULE(smp_path0)             \
+  RULE(smp_echodr)            \
+  RULE(smp_retpath)           \
+  RULE(smp_drlid)             \
+  RULE(smp_lidrsvd)           \
+  RULE(smp_mkey)              \
+  RULE(smp_portstate)         \
+  RULE(smp_pkblk)             \
+  RULE(smp_pkport)            \
+  RULE(smp_vlarb)             \
+  RULE(smp_swonly)            \
+  RULE(smp_sminfo)            \
+  RULE(smp_traprate)          \
+  RULE(smp_traprep)           \
+  RULE(smp_trapstop)          \
+  RULE(smp_trapnum)           \
+  RULE(sa_offset)             \
+  RULE(sa_status)             \
+  RULE(sa_compmask)           \
+  RULE(sa_reservedmask)       \
+  RULE(rmpp_ver)              \
+  RULE(rmpp_type_rule)        \
+  RULE(rmpp_first)            \
+  RULE(rmpp_seq)              \
+  RULE(rmpp_last)             \
+  RULE(rmpp_midlen)           \
+  RULE(rmpp_win)              \
+  RULE(rmpp_status)           \
+  RULE(rmpp_dir)              \
+  RULE(rmpp_end)              \
+  RULE(vend_oui)              \
+  RULE(pm_portsel)            \
+  RULE(cm_send)               \
+  RULE(cm_ver)                \
+  RULE(cm_commid)             \
+  RULE(cm_order)              \
+  RULE(cm_mtu)                \
+  RULE(cm_reprr)              \
+  RULE(cm_timeout)            \
+  RULE(cm_rejlen)             \
+  RULE(cm_ipver)
 
 namespace rdmascope::check {
 

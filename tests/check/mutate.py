@@ -77,8 +77,15 @@ def fields():
     rows = json.loads(run_tool("fields", "-T", "json").stdout)
     places = {r["name"]: (r["header"], r["first_bit"], r["bits"]) for r in rows if "first_bit" in r}
     sizes = {}
-    for header, first, bits in places.values():
-        sizes[header] = max(sizes.get(header, 0), (first + bits) // 8)
+    element = None  # of an array: header, count, first bit and end of the rows that repeat together
+    for r in rows:
+        if "first_bit" not in r:
+            continue
+        header, first, end, count = r["header"], r["first_bit"], r["first_bit"] + r["bits"], r.get("count", 1)
+        if count > 1 and element and element[:2] == (header, count) and element[2] <= first <= element[3]:
+            first, end = element[2], max(element[3], end)
+        element = (header, count, first, end)
+        sizes[header] = max(sizes.get(header, 0), (first + (end - first) * count) // 8)
     # Rows without bits that show the bytes behind the fixed part.
     tails = [(r["header"], r["name"].removeprefix(r["header"] + ".")) for r in rows
              if "first_bit" not in r and r["type"] == "bytes"]

@@ -1407,6 +1407,307 @@ def mad_tables():
     return mads(out)
 
 
+# ---------------------------------------------------------------------------------------------------- management
+
+# A subnet manager (LID 1) at port 1 of a switch (LID 2) with four ports, adapters at ports 2 (LID 3) and 3 (LID 4). The
+# capture is taken between manager and switch: hop 1, where HopPointer is 1 in questions and answers.
+GET, SET, GET_RESP, SEND, TRAP, REPORT, REPRESS, GET_TABLE, TABLE_RESP, DELETE = (
+    1, 2, 0x81, 3, 5, 6, 7, 0x12, 0x92, 0x15)
+M_KEY = 0x1234567890abcdef
+SWITCH_GUID, ADAPTER_GUIDS = 0x200000, {3: 0x100010, 4: 0x100020}
+
+
+class Talk:
+    """Frames with names and times. A question is called NAME?, its answer NAME!, a frame number is in `frame`."""
+
+    def __init__(self, link_type):
+        self.link_type, self.now, self.tid, self.psn = link_type, 0, 0x100000000, {}
+        self.frames, self.frame = [], {}
+
+    def put(self, name, data, wait=20):
+        self.now += wait
+        self.frames.append((self.now, data))
+        assert name not in self.frame, name
+        self.frame[name] = len(self.frames)
+
+    def next_tid(self):
+        self.tid += 1
+        return self.tid
+
+    def next_psn(self, sender):
+        self.psn[sender] = self.psn.get(sender, 0) + 1
+        return self.psn[sender]
+
+    def pcap(self):
+        out = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, self.link_type)
+        for now, data in self.frames:
+            out += struct.pack("<IIII", START + now // 1000000, now % 1000000, len(data), len(data)) + data
+        return out
+
+
+def node_info(kind, ports, guid, partition_cap, local):
+    return (bytes([1, 1, kind, ports]) + be(guid, 8) * 2 + be(guid + (0 if kind == 2 else 1), 8) + be(partition_cap, 2) +
+            be(0, 2) + be(0xa1, 4) + be(local, 1) + be(0, 3))
+
+
+def port_info(lid=0, state=2, m_key=0, local=1, protect=0, timeout=18, width=3):
+    return (be(m_key, 8) + be(0xfe80 << 48, 8) + be(lid, 2) + be(1, 2) + be(0x0050c048, 4) + be(0, 2) + be(15, 2) +
+            bytes([local, width, 3, 2, 7 << 4 | state, 5 << 4 | 2, protect << 6, 1 << 4 | 1, 4 << 4, 4 << 4, 0, 8, 8, 4,
+                   7 << 5, 4 << 4]) + bytes(6) + bytes([32, timeout, 16, 8 << 4 | 8]) + bytes(2 + 1 + 3) + be(0x30, 2) + bytes(2))
+
+
+def switch_info(enforcement_cap=32):
+    return (be(3072, 2) + be(0, 2) + be(1024, 2) + be(4, 2) + bytes([0, 0xff, 0xff, 18 << 3]) + be(0, 2) +
+            be(enforcement_cap, 2) + be(0xc0, 1) + bytes(3))
+
+
+def p_keys(*values):
+    return b"".join(be(v, 2) for v in values).ljust(64, b"\0")
+
+
+class Fabric(Talk):
+    def __init__(self):
+        super().__init__(INFINIBAND)
+
+    def native_mad(self, name, datagram, source, destination, qp, vl=0, wait=20):
+        assert len(datagram) == 256, name
+        transport = ib(0x64, self.next_psn((source, qp)), datagram, qp=qp, srcqp=qp, q_key=0x80010000 if qp else 0)
+        self.put(name, native(transport, slid=source, dlid=destination, vl=vl), wait)
+
+    def directed(self, name, method, attribute, data, path, modifier=0, status=0, tid=0, m_key=0, local=1, wait=20):
+        """One SMP on link 1; `path` are the ports by which it leaves the nodes, `local` is where it arrives at the last."""
+        back = method == GET_RESP
+        arrived = [1] * (len(path) - 1) + [local]
+        smp = (mad(0x81, 1, method, attribute, b"", 24, status | (0x8000 if back else 0), 1 << 8 | len(path), tid, modifier)[:24] +
+               be(m_key, 8) + be(0xffff, 2) * 2 + bytes(28) + data.ljust(64, b"\0") +
+               bytes([0] + path).ljust(64, b"\0") + (bytes([0] + arrived) if back else b"").ljust(64, b"\0"))
+        self.native_mad(name, smp, 0xffff, 0xffff, 0, 15, wait)
+
+    def ask_directed(self, name, method, attribute, path, answer=b"", data=b"", status=0, m_key=0, **f):
+        tid = self.next_tid()
+        self.directed(name + "?", method, attribute, data, path, tid=tid, m_key=m_key, **f)
+        self.directed(name + "!", GET_RESP, attribute, answer, path, tid=tid, status=status, wait=40,
+                      **{k: v for k, v in f.items() if k != "wait"})
+
+    def routed(self, name, method, attribute, data, source, destination, modifier=0, status=0, tid=0, m_key=0, wait=20):
+        smp = (mad(1, 1, method, attribute, b"", 24, status, 0, tid, modifier)[:24] + be(m_key, 8) + bytes(32) +
+               data.ljust(64, b"\0") + bytes(128))
+        self.native_mad(name, smp, source, destination, 0, 15, wait)
+
+    def ask_routed(self, name, method, attribute, lid, answer=b"", data=b"", status=0, modifier=0, m_key=0, wait=20):
+        tid = self.next_tid()
+        self.routed(name + "?", method, attribute, data, 1, lid, modifier, 0, tid, m_key, wait)
+        self.routed(name + "!", GET_RESP, attribute, answer, lid, 1, modifier, status, tid, 0, 40)
+
+    def general(self, name, datagram, source, destination, wait=20):
+        self.native_mad(name, datagram, source, destination, 1, 0, wait)
+
+    def sa(self, name, method, attribute, data, source, destination, tid, mask=0, offset=0, status=0, rmpp=bytes(12), wait=20):
+        self.general(name, mad(3, 2, method, attribute, rmpp + bytes(8) + be(offset, 2) + bytes(2) + be(mask, 8) + data, 24,
+                               status, tid=tid), source, destination, wait)
+
+    def ask_sa(self, name, method, attribute, answer, data=b"", mask=0, offset=0, status=0):
+        tid = self.next_tid()
+        self.sa(name + "?", method, attribute, data, 3, 1, tid, mask)
+        self.sa(name + "!", 0x95 if method == DELETE else GET_RESP, attribute, answer, 1, 3, tid, mask, offset, status)
+
+
+def rmpp(kind, data1, data2, flags=1, status=0):
+    return be(1, 1) + be(kind, 1) + be(0x1f << 3 | flags, 1) + be(status, 1) + be(data1, 4) + be(data2, 4)
+
+
+DATA, ACK, STOP, ABORT = 1, 2, 3, 4
+
+
+def fabric():
+    f = Fabric()
+    to_switch, to_adapter = [1], {3: [1, 2], 4: [1, 3]}
+
+    # The switch and the adapters are found, and get their LIDs.
+    f.ask_directed("switch-node", GET, 0x11, to_switch, node_info(2, 4, SWITCH_GUID, 8, 1))
+    f.ask_directed("switch-name", GET, 0x10, to_switch, b"switch")
+    f.ask_directed("switch-info", GET, 0x12, to_switch, switch_info())
+    for port in range(4):
+        f.ask_directed(f"switch-port{port}", GET, 0x15, to_switch, port_info(local=1, state=4 if port == 0 else 2), modifier=port)
+    f.ask_directed("switch-port9", GET, 0x15, to_switch, b"", modifier=9, status=0x1c)
+    f.ask_directed("switch-lid", SET, 0x15, to_switch, port_info(2, state=4), port_info(2, state=0))
+    for lid, path in to_adapter.items():
+        f.ask_directed(f"node{lid}", GET, 0x11, path, node_info(1, 1, ADAPTER_GUIDS[lid], 32, 1))
+        f.ask_directed(f"port{lid}", GET, 0x15, path, port_info(), modifier=1)
+        f.ask_directed(f"lid{lid}", SET, 0x15, path, port_info(lid, m_key=M_KEY), port_info(lid, 0, M_KEY), modifier=1)
+        f.ask_directed(f"armed{lid}", SET, 0x15, path, port_info(lid, 3, M_KEY), port_info(lid, 3, M_KEY), modifier=1, m_key=M_KEY)
+        f.ask_directed(f"active{lid}", SET, 0x15, path, port_info(lid, 4, M_KEY), port_info(lid, 4, M_KEY), modifier=1, m_key=M_KEY)
+        f.ask_directed(f"no-switch{lid}", GET, 0x12, path, b"", status=0x0c)
+
+    # By LID: nodes, tables, refusals.
+    f.ask_routed("r-switch", GET, 0x11, 2, node_info(2, 4, SWITCH_GUID, 8, 0))
+    f.ask_routed("r-switch-info", GET, 0x12, 2, switch_info())
+    f.ask_routed("r-node3", GET, 0x11, 3, node_info(1, 1, ADAPTER_GUIDS[3], 32, 1))
+    f.ask_routed("pkeys-inside", GET, 0x16, 2, p_keys(0xffff), modifier=1 << 16)
+    f.ask_routed("pkeys-beyond", GET, 0x16, 2, status=0x1c, modifier=1 << 16 | 1)
+    f.ask_routed("pkeys-set-beyond", SET, 0x16, 2, p_keys(0xffff), p_keys(0xffff), status=0x1c, modifier=2 << 16 | 2)
+    f.ask_routed("pkeys-port0", GET, 0x16, 2, p_keys(0xffff))
+    f.ask_routed("pkeys-port0-beyond", GET, 0x16, 2, status=0x1c, modifier=1)
+    f.ask_routed("pkeys-set", SET, 0x16, 3, p_keys(0xffff, 0x8001), p_keys(0xffff, 0x8001), m_key=M_KEY)
+    f.ask_routed("pkeys-get", GET, 0x16, 3, p_keys(0xffff, 0x8001), m_key=M_KEY)
+    f.ask_routed("key3", GET, 0x15, 3, port_info(3, 4, M_KEY), modifier=1, m_key=M_KEY)
+    f.ask_routed("sl-to-vl", GET, 0x17, 3, bytes.fromhex("0123456701234567"))
+    f.ask_routed("vl-arbitration", GET, 0x18, 3, b"".join(bytes([vl, 4]) for vl in range(8)), modifier=1 << 16)
+    f.ask_routed("vl-arbitration-part0", GET, 0x18, 3, status=0x1c)
+    f.ask_routed("lft-set", SET, 0x19, 2, bytes([0xff, 1, 0, 2, 3] + [0xff] * 59), bytes([0xff, 1, 0, 2, 3] + [0xff] * 59))
+    f.ask_routed("lft-get", GET, 0x19, 2, bytes([0xff, 1, 0, 2, 3] + [0xff] * 59))
+    f.ask_routed("lft-beyond", GET, 0x19, 2, status=0x1c, modifier=48)
+    f.ask_routed("mft", GET, 0x1b, 2, bytes(64))
+    f.ask_routed("guids", GET, 0x14, 3, be(ADAPTER_GUIDS[3] + 1, 8))
+    f.ask_routed("unknown", GET, 0xaa, 3, status=0x0c)
+    f.ask_routed("sm-info", GET, 0x20, 4, be(ADAPTER_GUIDS[4] + 1, 8) + bytes(8) + be(7, 4) + be(0x12, 1))
+    f.ask_routed("sm-standby", SET, 0x20, 4, be(ADAPTER_GUIDS[4] + 1, 8) + bytes(8) + be(8, 4) + be(0x12, 1), modifier=4, m_key=M_KEY)
+    f.ask_routed("switch-set", SET, 0x12, 2, switch_info(), switch_info())
+
+    # Two questions under way at the same time; one that is asked again.
+    first, second = f.next_tid(), f.next_tid()
+    f.routed("pipe1?", GET, 0x10, b"", 1, 3, tid=first)
+    f.routed("pipe2?", GET, 0x14, b"", 1, 3, modifier=1, tid=second)
+    f.routed("pipe1!", GET_RESP, 0x10, b"adapter 3", 3, 1, tid=first)
+    f.routed("pipe2!", GET_RESP, 0x14, bytes(64), 3, 1, modifier=1, tid=second)
+    again = f.next_tid()
+    f.routed("again?", GET, 0x10, b"", 1, 4, tid=again)
+    f.routed("again??", GET, 0x10, b"", 1, 4, tid=again, wait=1500000)
+    f.routed("again!", GET_RESP, 0x10, b"adapter 4", 4, 1, tid=again)
+
+    # Traps: the link of port 4 of the switch; repeated, and repressed. Then what changed at an adapter.
+    link = be(0x81, 1) + be(2, 3) + be(128, 2) + be(2, 2) + bytes(2) + be(2, 2)
+    trap = f.next_tid()
+    f.routed("trap128", TRAP, 2, link, 2, 1, tid=trap)
+    f.routed("trap128-again", TRAP, 2, link, 2, 1, tid=trap, wait=2000000)
+    f.routed("repress128", REPRESS, 2, link, 1, 2, tid=trap)
+    changes = be(0x84, 1) + be(1, 3) + be(144, 2) + be(3, 2) + bytes(2) + bytes(2) + be(3, 2) + be(1, 2) + be(0x0050c048, 4)
+    trap = f.next_tid()
+    f.routed("trap144", TRAP, 2, changes, 3, 1, tid=trap)
+    f.routed("repress144", REPRESS, 2, changes, 1, 3, tid=trap, m_key=M_KEY)
+
+    # Subnet administration, asked by LID 3.
+    f.ask_sa("sa-info", GET, 0x01, be(1, 1) + be(2, 1) + be(0x2602, 2) + be(16, 4))
+    gids = bytes.fromhex("fe80000000000000") + be(ADAPTER_GUIDS[4] + 1, 8) + bytes.fromhex("fe80000000000000") + be(ADAPTER_GUIDS[3] + 1, 8)
+    f.ask_sa("path", GET, 0x35, bytes(8) + gids + be(4, 2) + be(3, 2) + bytes(5) + bytes([0x80]) + be(0xffff, 2) + bytes(2) + bytes.fromhex("848392"),
+             bytes(8) + gids, 0x0c, 8)
+    f.ask_sa("no-path", GET, 0x35, bytes(8) + gids[:15] + b"\x99" + gids[16:], bytes(8) + gids[:15] + b"\x99" + gids[16:], 0x0c, 0, 0x0300)
+    group = bytes.fromhex("ff12401bffff000000000000ffffffff") + gids[16:]
+    f.ask_sa("join", SET, 0x38, group + be(0xb1b, 4) + be(0xc000, 2) + bytes.fromhex("8400ffff83920000000021"), group + bytes(16) + be(1, 1), 0x10003, 7)
+    f.ask_sa("subscribe", SET, 0x03, bytes(16) + be(0xffff, 2) + bytes(4) + be(1, 1) + be(1, 1) + be(0xffff, 2) * 2 + be(1, 3) + bytes(2) + be(0xffffff, 3),
+             bytes(16) + be(0xffff, 2) + bytes(4) + be(1, 1) + be(1, 1) + be(0xffff, 2) * 2 + be(1, 3) + bytes(2) + be(0xffffff, 3), 0, 5)
+    service = be(0x1000cafe, 8) + gids[16:] + be(0xffff, 2) + bytes(2) + be(300, 4) + bytes(16) + b"demo".ljust(64, b"\0")
+    f.ask_sa("service", SET, 0x31, service, service, 0x7f, 22)
+    f.ask_sa("service-gone", DELETE, 0x31, service, service, 0x7f, 22)
+
+    # Tables: three segments; none; one; two that end before their time.
+    records = b"".join(be(lid, 2) + bytes(2) + node_info(kind, ports, guid, 32, local) + f"node {lid}".encode().ljust(64, b"\0") + bytes(4)
+                       for lid, kind, ports, guid, local in ((1, 1, 1, 0x100000, 1), (2, 2, 4, SWITCH_GUID, 0), (3, 1, 1, ADAPTER_GUIDS[3], 1),
+                                                            (4, 1, 1, ADAPTER_GUIDS[4], 1), (3, 1, 1, ADAPTER_GUIDS[3], 1)))
+    assert len(records) == 560
+    tid = f.next_tid()
+    f.sa("table?", GET_TABLE, 0x11, b"", 3, 1, tid)
+    f.sa("table1", TABLE_RESP, 0x11, records[:200], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 1, 620, 3))
+    f.sa("table1-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 1, 2))
+    f.sa("table2", TABLE_RESP, 0x11, records[200:400], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 2, 0))
+    f.sa("table2-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 2, 5))
+    f.sa("table3", TABLE_RESP, 0x11, records[400:], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 3, 180, 5))
+    f.sa("table3-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 3, 8))
+    tid = f.next_tid()
+    f.sa("empty?", GET_TABLE, 0x35, bytes(8) + gids, 3, 1, tid, 0x0c)
+    f.sa("empty!", TABLE_RESP, 0x35, b"", 1, 3, tid, 0x0c, 0, 0x0300, rmpp(DATA, 1, 20, 7))
+    f.sa("empty-ack", GET_TABLE, 0x35, b"", 3, 1, tid, rmpp=rmpp(ACK, 1, 1))
+    links = b"".join(be(a, 2) + bytes([p, q]) + be(b, 2) + bytes(2) for a, p, q, b in ((1, 1, 1, 2), (2, 2, 1, 3), (2, 3, 1, 4)))
+    tid = f.next_tid()
+    f.sa("links?", GET_TABLE, 0x20, b"", 3, 1, tid)
+    f.sa("links!", TABLE_RESP, 0x20, links, 1, 3, tid, 0, 1, rmpp=rmpp(DATA, 1, 20 + len(links), 7))
+    f.sa("links-ack", GET_TABLE, 0x20, b"", 3, 1, tid, rmpp=rmpp(ACK, 1, 1))
+    for name, kind, status in (("stop", STOP, 1), ("abort", ABORT, 118)):
+        tid = f.next_tid()
+        f.sa(name + "?", GET_TABLE, 0x11, b"", 3, 1, tid)
+        f.sa(name + "1", TABLE_RESP, 0x11, records[:200], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 1, 620, 3))
+        f.sa(name, GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(kind, 0, 0, status=status))
+    report = be(0x84, 1) + be(4, 3) + be(64, 2) + be(1, 2) + bytes(2) + bytes(6) + gids[:16]
+    tid = f.next_tid()
+    f.sa("report", REPORT, 0x02, report, 1, 3, tid)
+    f.sa("report!", 0x86, 0x02, report, 3, 1, tid)
+
+    # Performance, congestion control, device management, a vendor, all asked by LID 1.
+    def ask(name, mgmt_class, version, method, attribute, question, answer, at=64, status=0):
+        tid = f.next_tid()
+        f.general(name + "?", mad(mgmt_class, version, method, attribute, question, at, tid=tid), 1, 3)
+        f.general(name + "!", mad(mgmt_class, version, GET_RESP, attribute, answer, at, status, tid=tid), 3, 1)
+
+    ask("pm-info", 4, 1, GET, 0x01, b"", be(1, 1) + be(1, 1) + be(0x1200, 2) + be(18, 4))
+    ask("counters", 4, 1, GET, 0x12, bytes([0, 1]), bytes([0, 1]) + bytes(22) + be(648, 4) * 2 + be(9, 4) * 2)
+    ask("counters-clear", 4, 1, SET, 0x12, bytes([0, 1, 0xff, 0xff]), bytes([0, 1, 0xff, 0xff]))
+    ask("counters64", 4, 1, GET, 0x1d, bytes([0, 1]), bytes([0, 1]) + bytes(6) + be(648, 8) * 2 + be(9, 8) * 2)
+    ask("counters-port9", 4, 1, GET, 0x12, bytes([0, 9]), bytes([0, 9]), status=0x1c)
+    ask("congestion", 0x21, 2, GET, 0x11, b"", be(0, 2) + be(2, 1))
+    ask("devices", 6, 1, GET, 0x10, b"", be(1, 2) + be(4, 1) + be(1, 1) + bytes.fromhex("10000000"))
+    ask("ping", 0x32, 1, GET, 0x00, bytes(13) + bytes.fromhex("001405") + b"ping", bytes(13) + bytes.fromhex("001405") + b"ping", 24)
+    # Much later.
+    ask("last", 4, 1, GET, 0x12, bytes([0, 1]), bytes([0, 1]))
+    f.now += 10000000
+    ask("very-last", 4, 1, GET, 0x12, bytes([0, 1]), bytes([0, 1]))
+    return f
+
+
+@capture("mad-clean.pcap", "link type 247, management that breaks no rule: discovery by directed route, LID routed SMPs, traps, subnet administration with RMPP, performance, congestion control, device management, vendor; see fabric() for the frames")
+def mad_clean():
+    return fabric().pcap()
+
+
+def cm_talk():
+    """Connections by CM over RoCEv2: accepted after MRA and closed, refused after being asked twice, a datagram service."""
+    f = Talk(ETHERNET)
+    ends = {"a": "10.0.0.1", "b": "10.0.0.2"}
+
+    def put(name, sender, attribute, data, tid, wait=100):
+        datagram = cm(attribute, data, tid)
+        transport = ib(0x64, f.next_psn(sender), datagram, qp=1, q_key=0x80010000, srcqp=1)
+        f.put(name, roce_frame(transport, src=ends[sender], dst=ends["b" if sender == "a" else "a"]), wait)
+
+    def ids(local, remote):
+        return be(local, 4) + be(remote, 4)
+
+    def reply(local, remote):
+        return (ids(local, remote) + bytes(4) + be(0x22, 3) + bytes(5) + be(0x10, 3) + bytes(1) + be(4, 1) + be(16, 1) +
+                bits((15, 5), (1, 2), (1, 1)) + bits((7, 3), (0, 5)) + be(0x0200000000000002, 8))
+
+    a, b = 0xaa000001, 0xbb000001
+    put("req", "a", 0x10, cm_request(), 0x701)
+    put("mra", "b", 0x11, ids(b, a) + bits((0, 2), (0, 6)) + bits((19, 5), (0, 3)), 0x701)
+    put("rep", "b", 0x13, reply(b, a), 0x701)
+    put("rtu", "a", 0x14, ids(a, b), 0x701)
+    load = (ids(a, b) + bytes(4) + be(0x22, 3) + bits((20, 5), (0, 3)) + bytes(4) + be(0xffff, 2) * 2 + gid4("10.0.1.1") +
+            gid4("10.0.1.2") + bits((0, 20), (0, 4)) + be(2, 1) + be(64, 1) + be(3, 1) + bits((1, 4), (1, 1), (0, 3)) +
+            bits((18, 5), (0, 3)))
+    put("lap", "a", 0x19, load, 0x705)
+    put("apr", "b", 0x1a, ids(b, a) + be(0, 1) + be(2, 1), 0x705)
+    put("dreq", "a", 0x15, ids(a, b) + be(0x22, 3), 0x703)
+    put("drep", "b", 0x16, ids(b, a), 0x703)
+
+    other = be(0xaa000002, 4) + cm_request()[4:]
+    put("req2", "a", 0x10, other, 0x711)
+    put("req2-again", "a", 0x10, other, 0x711, 5000000)
+    put("rej", "b", 0x12, ids(0, 0xaa000002) + bits((0, 2), (0, 6)) + bits((4, 7), (0, 1)) + be(28, 2) + b"why?", 0x711)
+    service = be(0x1117777, 8)
+    put("sidr-req", "a", 0x17, be(0xcc000001, 4) + be(0xffff, 2) + bytes(2) + service + bits((0, 8), (4, 4), (0, 4)) + be(54322, 2) +
+        bytes(12) + ip4("10.0.0.1") + bytes(12) + ip4("10.0.0.2"), 0x704)
+    put("sidr-rep", "b", 0x18, be(0xcc000001, 4) + bytes(4) + be(0x33, 3) + bytes(1) + service + be(0x1ee7, 4), 0x704)
+    tid = 0x720
+    for name, sender, method, data in (("cm-info?", "a", GET, b""), ("cm-info!", "b", GET_RESP, be(1, 1) + be(2, 1) + be(0, 2) + be(18, 4))):
+        transport = ib(0x64, f.next_psn(sender), mad(7, 2, method, 0x01, data, tid=tid), qp=1, q_key=0x80010000, srcqp=1)
+        f.put(name, roce_frame(transport, src=ends[sender], dst=ends["b" if sender == "a" else "a"]))
+    return f
+
+
+@capture("cm-clean.pcap", "CM over RoCEv2 that breaks no rule: REQ, MRA, REP, RTU, LAP, APR, DREQ, DREP; a REQ sent twice and rejected; SIDR; ClassPortInfo")
+def cm_clean():
+    return cm_talk().pcap()
+
+
 # ----------------------------------------------------------------------------------------------------
 
 
