@@ -16,8 +16,9 @@ constexpr std::uint8_t omni_path_version = 0x80;
 void base_version(const MadContext& c, Findings& out) {
   const auto version = c.mad.get<"baseversion">();
   if (version == 1 || c.facts.captured_again) return;
-  if (version == omni_path_version) return;                               // not InfiniBand
-  if (is_answer(c) && c.facts.question->base_version == version) return;  // MAD-BADVER
+  if (version == omni_path_version) return;                                    // not InfiniBand
+  if (!lrh_of(c.packet) && c.transport.bth.get<"destqp">() == qp_smi) return;  // on Ethernet: F-14
+  if (is_answer(c) && c.facts.question->base_version == version) return;       // MAD-BADVER
   out.mismatch_in(mad_basever.info, c, "infiniband.mad.baseversion", 1, version);
 }
 

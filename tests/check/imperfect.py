@@ -3,8 +3,9 @@
 
 Usage: imperfect.py RDMASCOPE [SEEDS [CAPTURE...]]
 
-Every Soft-RoCE capture is spoiled in each way, as a capture tool may spoil it (some ways at random, SEEDS times each), and
-must still give no violation: what the capture lacks is nobody's fault on the wire.
+Every Soft-RoCE capture, and the made ones of management that break no rule, are spoiled in each way, as a capture tool may
+spoil them (some ways at random, SEEDS times each), and must still give no violation: what the capture lacks is nobody's
+fault on the wire.
 """
 import glob
 import json
@@ -22,11 +23,17 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EXCUSED = {("corrupt-write", "cut")}
 
 
+ETHERNET, INFINIBAND = 1, 247
+LINK_TYPE = ETHERNET  # of the capture that is being spoiled
+
+
 def load(path, folder):
+    global LINK_TYPE
     copy = os.path.join(folder, "base.pcap")
     subprocess.run([TOOL, "read", path, "-F", "pcap", "-w", copy], check=True)
     with open(copy, "rb") as file:
         data = file.read()
+    LINK_TYPE, = struct.unpack_from("<I", data, 20)
     at, frames = 24, []
     scale = 1 if struct.unpack_from("<I", data)[0] == 0xa1b23c4d else 1000
     while at + 16 <= len(data):
@@ -38,7 +45,7 @@ def load(path, folder):
 
 def save(frames, path):
     with open(path, "wb") as file:
-        file.write(struct.pack("<IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, 1))
+        file.write(struct.pack("<IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, LINK_TYPE))
         for time, data, wire in frames:
             file.write(struct.pack("<IIII", time // 10**9, time % 10**9, len(data), wire) + data)
 
@@ -77,10 +84,15 @@ def burst(frames, dice):
     return frames[:at] + frames[at + dice.randrange(1, 60):]
 
 
+def sender(data):
+    """Source MAC address; of native management whether it answers: directed routes have no addresses."""
+    return data[6:12] if LINK_TYPE == ETHERNET else data[31] & 0x80
+
+
 def one_side(number):
     def take(frames, _):
-        first = frames[0][1][6:12]  # source MAC address
-        return [f for f in frames if (f[1][6:12] == first) == (number == 0)]
+        first = sender(frames[0][1])
+        return [f for f in frames if (sender(f[1]) == first) == (number == 0)]
     return take
 
 
@@ -104,7 +116,8 @@ def main():
     global TOOL
     TOOL = os.path.abspath(sys.argv[1])
     seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    captures = sys.argv[3:] or sorted(glob.glob(os.path.join(ROOT, "samples", "*.pcap.zst")))
+    captures = sys.argv[3:] or sorted(glob.glob(os.path.join(ROOT, "samples", "*.pcap.zst"))) + \
+        [os.path.join(ROOT, "tests", "golden", "captures", name) for name in ("mad-clean.pcap", "cm-clean.pcap")]
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         spoiled = os.path.join(folder, "spoiled.pcap")
