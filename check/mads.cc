@@ -16,6 +16,9 @@ constexpr std::size_t most_questions = 1 << 16, most_nodes = 1 << 14, most_said 
 // Nobody asks again that soon; mirrors show a packet twice within this.
 constexpr std::int64_t captured_twice_ns = 1'000'000;
 
+// An answer is captured before its question by less than this, if at all.
+constexpr std::int64_t wrong_order_ns = 100'000;
+
 // As long as it took others to give up an answer; a question younger than this may still be answered.
 constexpr std::int64_t answer_due_ns = 2'000'000'000;
 
@@ -208,6 +211,19 @@ void Mads::ask(const MadContext& c, const Key& key, MadFacts& facts) {
   question->hop_pointer = c.bytes[hop_pointer_at];
   question->wants_answer = facts.kind == MadFacts::Kind::request;
   question->replaced = std::move(replaced);
+  if (c.subn()) {
+    if (last_set_.size() > most_questions) last_set_.clear();
+    const Subject subject{key.peer, key.mad_class, c.attribute_id(), c.modifier()};
+    if (const auto set = last_set_.find(subject); set != last_set_.end()) question->set_before = set->second;
+    if (c.method() == mad_set) last_set_[subject] = question->frame;
+  }
+  for (const Early& early : early_)
+    if (early.frame != 0 && early.key == key && early.attribute == question->attribute &&
+        early.modifier == question->modifier && now_ns - early.time_ns < wrong_order_ns) {
+      question->answer_frame = early.frame;
+      question->answer_ns = early.time_ns;
+      ++question->answers;
+    }
 
   std::unique_ptr<MadQuestion>& place = questions_[key];
   const bool added = !place && !question->replaced;
@@ -260,6 +276,7 @@ void Mads::answer(const MadContext& c, const Key& key, MadFacts& facts) {
   if (question && !answers_it(c, *question) && (question->answered() || reuses(key))) question = nullptr;
   if (!question) {
     facts.unpaired = true;
+    early_[next_early_++ % early_.size()] = {key, c.attribute_id(), c.modifier(), c.packet.frame.number, now_ns};
     const auto subject = by_subject_.find({key.peer, key.mad_class, c.attribute_id(), c.modifier()});
     if (subject == by_subject_.end()) return;
     const MadQuestion* const near = find(subject->second);
@@ -288,7 +305,7 @@ void Mads::answer(const MadContext& c, const Key& key, MadFacts& facts) {
     question->answer_content = content;
     question->answer_hop_pointer = c.bytes[hop_pointer_at];
     ++question->answers;
-    if (heard_.size() < most_nodes) heard_.insert({key.peer.from, key.peer.to});
+    if ((c.method() & 0x80) != 0 && heard_.size() < most_nodes) heard_.insert({key.peer.from, key.peer.to});
   }
   if (long_answer) segment(c, *question, facts);
   if (!c.whole() || c.status() != 0 || facts.route_differs || !answers_it(c, *question)) return;
@@ -382,7 +399,8 @@ void Mads::learn(const MadContext& c, const MadPeer& peer, MadFacts& facts) {
 
   const auto subject = std::pair(attribute, c.modifier());
   if (const auto said = node->said.find(subject); said != node->said.end()) {
-    facts.before = said->second;
+    // A Set whose answer is missing may have changed it since.
+    if (facts.question->set_before < said->second.frame) facts.before = said->second;
   } else if (said_ < most_said) {
     ++said_;
     node->said.emplace(subject, MadSaid{});

@@ -126,9 +126,10 @@ struct MadQuestion {
   std::uint16_t status = 0;         // without D
   std::optional<MadStream> stream;  // if the answer is a long one
   bool wants_answer = true;
+  std::uint64_t set_before = 0;  // frame of the Set before it of the same, answered or not
   using CommonHeader = std::array<std::uint8_t, dissect::Mad::bytes>;
   CommonHeader header{}, answer_header{};
-  std::unique_ptr<MadRoute> route;                                          // directed route
+  std::unique_ptr<MadRoute> route;  // directed route
   std::unique_ptr<std::array<std::uint8_t, dissect::smp_data_bytes>> data;  // Set and Trap of subnet management
   std::unique_ptr<MadQuestion> replaced;  // open with the same transaction ID when this one was asked
 
@@ -282,6 +283,17 @@ class Mads {
   absl::flat_hash_set<std::pair<Address, Address>> heard_;  // askers whose questions to an address were answered
   // Directed routes by asker, answerer and transaction ID alone: the way is compared.
   absl::flat_hash_map<std::pair<Address, std::uint64_t>, Key> by_tid_;
+  absl::flat_hash_map<Subject, std::uint64_t> last_set_;  // frame of the question
+  // Answers to nothing, the latest ones: some captures show neighbours in the wrong order.
+  struct Early {
+    Key key;
+    std::uint16_t attribute = 0;
+    std::uint32_t modifier = 0;
+    std::uint64_t frame = 0;
+    std::int64_t time_ns = 0;
+  };
+  std::array<Early, 8> early_;
+  std::size_t next_early_ = 0;
   CmTalks talks_;
   // RespTimeValue in the ClassPortInfo of a manager, by its address and class.
   absl::flat_hash_map<std::pair<Address, std::uint8_t>, std::uint8_t> response_times_;

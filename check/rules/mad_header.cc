@@ -159,7 +159,7 @@ bool has_status(const MadContext& c) {
 }
 
 void reserved_status(const MadContext& c, Findings& out) {
-  if (!has_status(c)) return;
+  if (!has_status(c) || group_of(c) == MadGroup::other) return;
   if (const auto bits = c.mad.get<"status.reserved">(); bits != 0)
     return out.mismatch_in(mad_statusrsvd.info, c, "infiniband.mad.status.reserved", 0, bits);
   if (const auto code = c.status_code(); code >= 4 && code <= 6)
@@ -167,7 +167,7 @@ void reserved_status(const MadContext& c, Findings& out) {
 }
 
 void busy_status(const MadContext& c, Findings& out) {
-  if (!has_status(c)) return;
+  if (!has_status(c) || group_of(c) == MadGroup::other) return;
   const unsigned kinds = static_cast<unsigned>(c.mad.get<"status.busy">() + c.mad.get<"status.redirect">()) +
                          (c.status_code() != 0 ? 1 : 0);
   if (kinds > 1)

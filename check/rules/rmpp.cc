@@ -108,7 +108,9 @@ void window(const MadContext& c, Findings& out) {
     if (s->data1 > s->data2)
       return out.wrong_in(rule, c, "infiniband.rmpp.newwindowlast", s->data2,
                           fmt::format("and segment {} is acknowledged", s->data1));
-    if (stream && !stream->ended && stream->acknowledged && s->data1 > stream->acked && s->data2 < stream->window_last)
+    // The last ACK may say that no more is to come.
+    if (stream && !stream->ended && s->data1 != stream->last_segment && stream->acknowledged &&
+        s->data1 > stream->acked && s->data2 < stream->window_last)
       out.wrong_in(rule, c, "infiniband.rmpp.newwindowlast", s->data2,
                    fmt::format("it was {} before", stream->window_last));
   } else if (s->type == rmpp_data && stream && !stream->ended && stream->acknowledged &&

@@ -63,11 +63,11 @@ constexpr KnownTrap known_traps[] = {{64, 4, false},  {65, 4, false},  {66, 4, f
                                      {256, 2, false}, {257, 2, false}, {258, 2, false}, {259, 2, true}};
 
 void known_number(const MadContext& c, Findings& out) {
-  constexpr std::uint64_t producer_switch = 2;
+  constexpr std::uint64_t producer_switch = 2, type_empty = 0x7f;
   if (!to_judge(c) || c.facts.kind != Kind::notice || c.facts.retry || !is_smp(c) || c.attribute_id() != mad_notice)
     return;
   const auto notice = smp_attribute<Notice>(c);
-  if (!notice.get<"isgeneric">()) return;
+  if (!notice.get<"isgeneric">() || notice.get<"type">() == type_empty) return;
   const std::uint16_t number = trap_number(c.bytes + smp_data_at);
   const auto known = std::ranges::find(known_traps, number, &KnownTrap::number);
   if (known == std::end(known_traps))

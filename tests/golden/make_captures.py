@@ -1608,7 +1608,7 @@ def fabric():
     tid = f.next_tid()
     f.sa("table?", GET_TABLE, 0x11, b"", 3, 1, tid)
     f.sa("table1", TABLE_RESP, 0x11, records[:200], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 1, 620, 3))
-    f.sa("table1-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 1, 2))
+    f.sa("table1-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 1, 3))
     f.sa("table2", TABLE_RESP, 0x11, records[200:400], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 2, 0))
     f.sa("table2-ack", GET_TABLE, 0x11, b"", 3, 1, tid, rmpp=rmpp(ACK, 2, 5))
     f.sa("table3", TABLE_RESP, 0x11, records[400:], 1, 3, tid, offset=14, rmpp=rmpp(DATA, 3, 180, 5))
