@@ -61,6 +61,7 @@ const Start* guess_start(std::span<const std::uint8_t> b) {
   if (is_lrh(b)) return find_start("infiniband.lrh");
   if (is_mlx5_error_entry(b)) return find_start("cqe:mlx5");
   if (is_mlx4_error_entry(b)) return find_start("cqe:mlx4");
+  if (is_cdi_control(b)) return find_start("cdi");
   if (is_ethernet(b)) return find_start("eth");
   if (is_ipv4(b, false)) return find_start("ipv4");
   if (is_ipv6(b, false)) return find_start("ipv6");

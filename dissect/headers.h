@@ -12,6 +12,7 @@
 #include "dissect/atomicacketh.h"
 #include "dissect/atomiceth.h"
 #include "dissect/bth.h"
+#include "dissect/cdi.h"
 #include "dissect/cm.h"
 #include "dissect/cnp.h"
 #include "dissect/congestion.h"
@@ -19,6 +20,8 @@
 #include "dissect/crc.h"
 #include "dissect/data.h"
 #include "dissect/deth.h"
+#include "dissect/efa_rdm.h"
+#include "dissect/efa_record.h"
 #include "dissect/erf.h"
 #include "dissect/erspan.h"
 #include "dissect/ethernet.h"
@@ -81,8 +84,12 @@ using Headers = HeaderList<
     CongestionKeyInfo, SwitchCongestionSetting, SwitchPortCongestionSetting, CaCongestionSetting,
     CongestionControlTable, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr, IpCm,
     IpoibGrh, Ipoib, Payload, Pad, Vendor, RawData, Icrc, Vcrc, IbTrailer, Data, EthernetTrailer, EthernetFcs,
-    CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe, Mlx5Cqe, Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Events,
-    Analysis, Exchange>;
+    CqeRecord, CqeSlot, Mlx4Cqe, Mlx4TimestampCqe, Mlx5Cqe, Mlx5MiniCqe, EfaCqe, ErdmaCqe, WorkCompletion, Cqe, Cdi,
+    CdiV1, CdiControl, CdiRequest, CdiAck, CdiData, CdiDataV1, CdiDataV2, CdiDataFirst, CdiDataStart, CdiDataOffset,
+    CdiAvm, CdiAvmConfig, CdiExtra, CdiPayload, CdiProbe, EfaRecord, EfaRdm, EfaConnection, EfaPadding, EfaCts,
+    EfaCtsData, EfaReadRsp, EfaIds, EfaAtomRsp, EfaHandshake, EfaHostId, EfaDeviceVersion, EfaUserQp, EfaP2p,
+    EfaReceipt, EfaPeerError, EfaMessage, EfaTagged, EfaMedium, EfaLongCts, EfaLongRead, EfaRunt, EfaDelivery, EfaRma,
+    EfaRtr, EfaRta, EfaIov, EfaRts, EfaRawAddr, EfaCqData, EfaAddress, Events, Analysis, Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

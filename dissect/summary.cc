@@ -1,6 +1,7 @@
 #include "dissect/summary.h"
 
 #include <bit>
+#include <optional>
 
 #include "dissect/headers.h"
 #include "dissect/mad_attributes.h"
@@ -223,6 +224,60 @@ void port_facts(Facts& facts, const Packet& packet, const Layer& layer) {
   }
 }
 
+// The checksum this one should be, if it is wrong.
+std::optional<std::uint16_t> cdi_wrong_checksum(const Packet& packet, const Layer& control) {
+  Value value;
+  cdi_checksum_status(packet, control, 0, value);
+  if (static_cast<CrcStatus>(value.number) != CrcStatus::bad) return {};
+  cdi_checksum_expected(packet, control, 0, value);
+  return static_cast<std::uint16_t>(value.number);
+}
+
+void put_number(Text& out, std::span<const ValueName> names, std::uint64_t command, std::uint64_t number) {
+  Facts facts(out, " ");
+  facts.name(names, command, "command ", 0);
+  facts.dec("#", number);
+}
+
+void cdi_stream_fact(Facts& facts, const Packet& packet, const Layer& cdi) {
+  Value value;
+  read(packet, cdi, field<Cdi, "senders_stream_name_str">(), 0, value);
+  if (value.text.empty()) return;
+  facts.next().put("stream \"");
+  facts.last().printable(value.text);
+  facts.last().put('"');
+}
+
+// "Reset, 1.0.5, stream "cam1"": of a control message
+void cdi_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  facts.name(cdi_commands, View<Cdi>(packet.data(layer)).get<"command">(), "command ", 0);
+  Value version;
+  if (cdi_version(packet, layer, 0, version)) facts.word(version.text);
+  cdi_stream_fact(facts, packet, layer);
+}
+
+// "#3", "checksum bad, should be 0x254f"
+void cdi_control_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  facts.dec("#", View<CdiControl>(packet.data(layer)).get<"control_packet_num">());
+  if (const auto expected = cdi_wrong_checksum(packet, layer)) facts.hex("checksum bad, should be ", *expected, 4);
+}
+
+void efa_facts(Facts& facts, const Packet& packet, const Layer& layer) {
+  const std::uint8_t* p = packet.data(layer);
+  if (layer.header == &header<EfaRecord>) {
+    const View<EfaRecord> record(p);
+    if (record.get<"direction">() != 0) facts.name(efa_directions, record.get<"direction">(), "direction ", 0);
+    facts.hex("QP ", record.get<"local_qpn">(), 4);
+    facts.hex("peer ", record.get<"remote_qpn">(), 4);
+    if (efa_has_status(p) && record.get<"status">() != 0)
+      facts.name(efa_status_names, record.get<"status">(), "status ", 0);
+  } else {
+    const View<EfaRdm> rdm(p);
+    facts.name(efa_rdm_type_names, rdm.get<"type">(), "type ", 0);
+    facts.dec("v", rdm.get<"version">());
+  }
+}
+
 void put_pair(Text& out, const std::uint8_t* from_gid, const std::uint8_t* to_gid) {
   out.ipv6(from_gid);
   out.put(" to ");
@@ -309,6 +364,35 @@ void put_facts(Facts& facts, const Packet& packet, const Layer& layer) {
     facts.dec("Flow control VL ", link.get<"vl">());
     facts.dec("FCTBS ", link.get<"fctbs">());
     facts.dec("FCCL ", link.get<"fccl">());
+  } else if (h == &header<Cdi>) {
+    cdi_facts(facts, packet, layer);
+  } else if (h == &header<CdiControl>) {
+    cdi_control_facts(facts, packet, layer);
+  } else if (h == &header<CdiRequest>) {
+    facts.word(p[0] != 0 ? "asks for Ack" : "no Ack");
+  } else if (h == &header<CdiAck>) {
+    const View<CdiAck> ack(p);
+    put_number(facts.next(), cdi_commands, ack.get<"command">(), ack.get<"control_packet_num">());
+  } else if (h == &header<CdiData>) {
+    const View<CdiData> data(p);
+    facts.name(cdi_payload_types, data.get<"payload_type">(), "type ", 0);
+    facts.dec("packet ", data.get<"packet_sequence_num">());
+  } else if (h == &header<CdiDataV1>) {
+    facts.dec("of payload ", View<CdiDataV1>(p).get<"payload_num">());
+  } else if (h == &header<CdiDataV2>) {
+    facts.dec("of payload ", View<CdiDataV2>(p).get<"payload_num">());
+    facts.dec("id ", View<CdiDataV2>(p).get<"packet_id">());
+  } else if (h == &header<CdiDataFirst>) {
+    facts.dec("", View<CdiDataFirst>(p).get<"total_payload_size">());
+    facts.last().put(" bytes in all");
+  } else if (h == &header<CdiDataOffset>) {
+    facts.dec("offset ", View<CdiDataOffset>(p).get<"payload_data_offset">());
+  } else if (h == &header<CdiPayload>) {
+    facts.dec("data ", layer.bytes);
+  } else if (h == &header<EfaRecord> || h == &header<EfaRdm>) {
+    efa_facts(facts, packet, layer);
+  } else if (h == &header<EfaMessage>) {
+    facts.dec("message ", View<EfaMessage>(p).get<"msg_id">());
   } else if (h == &header<Cqe>) {
     cqe_facts(facts, packet);
   } else if (h == &header<CqeRecord>) {
@@ -401,8 +485,40 @@ void put_ports(Text& out, View<Udp> udp) {
   out.dec(udp.get<"dstport">());
 }
 
+// "Reset #1 1.0.5 asks for Ack", "Ack #2 of ProtocolVersion #4 2.3.5 [checksum bad, should be 0x254f]"
+void put_cdi_control(Text& out, const Packet& packet, const Layer& cdi) {
+  const Layer* control = packet.find(header<CdiControl>);
+  if (control)
+    put_number(out, cdi_commands, View<Cdi>(packet.data(cdi)).get<"command">(),
+               View<CdiControl>(packet.data(*control)).get<"control_packet_num">());
+  if (const auto ack = packet.find<CdiAck>()) {
+    out.put(" of ");
+    put_number(out, cdi_commands, ack->get<"command">(), ack->get<"control_packet_num">());
+  }
+  if (control) out.put(' ');
+  Facts facts(out, " ");
+  if (!control) facts.name(cdi_commands, View<Cdi>(packet.data(cdi)).get<"command">(), "command ", 0);
+  Value version;
+  if (cdi_version(packet, cdi, 0, version)) facts.word(version.text);
+  if (const auto request = packet.find<CdiRequest>(); request && request->get<"requires_ack">())
+    facts.word("asks for Ack");
+  cdi_stream_fact(facts, packet, cdi);
+  const auto expected = control ? cdi_wrong_checksum(packet, *control) : std::nullopt;
+  if (!expected) return;
+  facts.hex("[checksum bad, should be ", *expected, 4);
+  out.put(']');
+}
+
 // Packets without InfiniBand transport: name what is there.
 void put_other(Text& out, const Packet& packet) {
+  if (const Layer* cdi = packet.find(header<Cdi>)) return put_cdi_control(out, packet, *cdi);
+  if (packet.find(header<CdiData>) || packet.find(header<EfaRecord>) || packet.find(header<EfaRdm>)) {
+    Facts all(out, " ");
+    for (const Layer& layer : packet.layers())
+      if (layer.header->name.starts_with("cdi.") || layer.header->name.starts_with("efa."))
+        put_facts(all, packet, layer);
+    return;
+  }
   if (const Layer* mad = packet.find(header<Mad>)) return put_mad(out, packet, *mad);
   Facts facts(out, " ");
   for (std::size_t i = packet.layers().size(); i-- > 0 && !facts.any();) {
@@ -526,6 +642,10 @@ Tone tone(const Packet& packet) {
   if (packet.bth_layer < 0) {
     if (packet.find(header<Cqe>))
       if (const auto completion = completion_of(packet); completion && completion->failed()) return Tone::nak;
+    if (packet.find(header<Cdi>)) {
+      const Layer* control = packet.find(header<CdiControl>);
+      return control && cdi_wrong_checksum(packet, *control) ? Tone::bad_crc : Tone::management;
+    }
     return packet.find(header<Mad>) ? Tone::management : Tone::other;
   }
   const auto bth = packet.find<Bth>();

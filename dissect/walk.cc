@@ -12,6 +12,8 @@
 
 namespace rdmascope::dissect {
 
+Next step_data(Walk& w) { return w.rest(header<Data>); }
+
 namespace {
 
 Next step_ethernet(Walk& w);
@@ -20,8 +22,6 @@ Next step_ipv6(Walk& w);
 Next step_ip(Walk& w);
 Next step_bth(Walk& w);
 Next step_grh(Walk& w);
-
-Next step_data(Walk& w) { return w.rest(header<Data>); }
 
 // --- Link layers -----------------------------------------------------------------------------------------------------
 
@@ -164,6 +164,7 @@ Next step_upper_pdu(Walk& w) {
       name = name.substr(0, name.find('\0'));
       if (name == "infiniband") name = "infiniband.lrh";
       if (name == cqe_dissector) name = CqeRecord::name;
+      if (name == efa_dissector) name = EfaRecord::name;
       if (name == "eth_withoutfcs" || name == "eth_maybefcs") name = "eth";
       start = find_start(name);
     }
@@ -291,9 +292,12 @@ Next step_vxlan(Walk& w);
 Next step_vxlan_gpe(Walk& w);
 Next step_geneve(Walk& w);
 
-// The destination port decides: source ports are free, RoCE senders use them for flow entropy.
-Next by_udp_port(Walk& w, std::uint16_t port) {
+// The destination port decides: source ports are free, RoCE senders use them for flow entropy. Only what the user said
+// of a port is true of datagrams from it, too.
+Next by_udp_port(Walk& w, std::uint16_t port, std::uint16_t source) {
   if (w.options.is_roce_port(port)) return {step_bth};
+  if (const Start* start = w.options.decoded_as(port)) return start->first;
+  if (const Start* start = w.options.decoded_as(source)) return start->first;
   switch (port) {
     case port_vxlan:
       return {step_vxlan};
@@ -302,7 +306,7 @@ Next by_udp_port(Walk& w, std::uint16_t port) {
     case port_geneve:
       return {step_geneve};
     default:
-      return {step_data};
+      return is_cdi_here(w) ? Next{step_cdi_control} : Next{step_data};
   }
 }
 
@@ -316,7 +320,7 @@ Next step_udp(Walk& w) {
     return {step_data};
   }
   w.narrow(header<Udp>, at, length);
-  return by_udp_port(w, u16(udp + 2));
+  return by_udp_port(w, u16(udp + 2), u16(udp));
 }
 
 // --- Tunnels ---------------------------------------------------------------------------------------------------------
@@ -711,6 +715,11 @@ constexpr Start starts[] = {
     {"cqe:efa", {step_cqe_efa}},
     {"cqe:erdma", {step_cqe<ErdmaCqe>}},
     {"cqe:wc", {step_cqe<WorkCompletion>}},
+    {"cdi", {step_cdi}},
+    {"cdi.data.v1", {step_cdi_data_v1}},
+    {"cdi.data.v2", {step_cdi_data_v2}},
+    {"efa.rdm", {step_efa_rdm}},
+    {"efa.record", {step_efa_record}},
     {"data", {step_data}},
 };
 
@@ -734,7 +743,7 @@ constexpr LinkType link_types[] = {
     {252, "WIRESHARK_UPPER_PDU", {step_upper_pdu}},
     {276, "LINUX_SLL2", {step_sll2}},
 };
-constexpr std::uint16_t user0 = 147;
+constexpr std::uint16_t user0 = 147, user1 = 148;
 
 Next by_link_type(const WalkOptions& options, std::uint16_t link_type) {
   if (link_type == 1) return {step_ethernet};
@@ -742,7 +751,7 @@ Next by_link_type(const WalkOptions& options, std::uint16_t link_type) {
     if (l.number == link_type) return l.first;
   if (link_type >= user0 && link_type < user0 + options.user_links.size())
     if (const Start* start = options.user_links[link_type - user0]) return start->first;
-  return link_type == user0 ? Next{step_user0} : Next{step_data};
+  return link_type == user0 ? Next{step_user0} : link_type == user1 ? Next{step_user1} : Next{step_data};
 }
 
 // The FCS of the outermost Ethernet frame, whose last byte stands before `end`, as a number read big-endian. False: the
@@ -820,6 +829,20 @@ bool WalkOptions::add_roce_port(std::uint16_t port) {
   if (is_roce_port(port)) return true;
   if (roce_port_count == roce_ports.size()) return false;
   roce_ports[roce_port_count++] = port;
+  return true;
+}
+
+bool WalkOptions::decode_as(std::uint16_t port, const Start* first) {
+  if (const auto end = roce_ports.begin() + static_cast<std::ptrdiff_t>(roce_port_count);
+      std::find(roce_ports.begin(), end, port) != end)
+    roce_port_count = static_cast<std::size_t>(std::remove(roce_ports.begin(), end, port) - roce_ports.begin());
+  for (DecodeAs& d : std::span(decode_as_ports).first(decode_as_count))
+    if (d.port == port) {
+      d.start = first;
+      return true;
+    }
+  if (decode_as_count == decode_as_ports.size()) return false;
+  decode_as_ports[decode_as_count++] = {port, first};
   return true;
 }
 

@@ -26,10 +26,19 @@ struct Start {
   Next first;
 };
 
+// What the user says a UDP port carries.
+struct DecodeAs {
+  std::uint16_t port = 0;
+  const Start* start = nullptr;
+};
+
 struct WalkOptions {
   // UDP destination ports that carry RoCEv2. The first roce_port_count are used.
   std::array<std::uint16_t, 16> roce_ports{port_roce_v2};
   std::size_t roce_port_count = 1;
+  // What UDP datagrams to or from these ports start with. The first decode_as_count are used.
+  std::array<DecodeAs, 16> decode_as_ports{};
+  std::size_t decode_as_count = 0;
   // What USER0..USER15 (link types 147 to 162) start with; nullptr: unknown bytes.
   std::array<const Start*, 16> user_links{};
   // Start here whatever the link type says.
@@ -42,6 +51,13 @@ struct WalkOptions {
   bool rd_is_dc = false;
 
   bool add_roce_port(std::uint16_t port);  // false: list full
+  // Also takes the port off those that carry RoCE. False: list full.
+  bool decode_as(std::uint16_t port, const Start* start);
+  const Start* decoded_as(std::uint16_t port) const {
+    for (std::size_t i = 0; i < decode_as_count; ++i)
+      if (decode_as_ports[i].port == port) return decode_as_ports[i].start;
+    return nullptr;
+  }
   bool is_roce_port(std::uint16_t port) const {
     for (std::size_t i = 0; i < roce_port_count; ++i)
       if (roce_ports[i] == port) return true;

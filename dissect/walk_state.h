@@ -1,4 +1,4 @@
-// The state of one walk, shared by the steps of walk.cc and walk_mad.cc and by nobody else.
+// The state of one walk, shared by the steps of walk.cc, walk_mad.cc and walk_cdi.cc and by nobody else.
 #pragma once
 
 #include <algorithm>
@@ -128,8 +128,20 @@ struct Walk {
   }
 };
 
+Next step_data(Walk& w);  // walk.cc
+
 // Management datagrams: walk_mad.cc.
 Next step_mad(Walk& w);
+
+// AWS CDI and EFA: walk_cdi.cc.
+bool is_cdi_here(const Walk& w);  // a whole control message beyond doubt, to the end of the present PDU
+Next step_cdi(Walk& w);           // of a port that is known to be of CDI
+Next step_cdi_control(Walk& w);
+Next step_cdi_data_v1(Walk& w);
+Next step_cdi_data_v2(Walk& w);
+Next step_efa_rdm(Walk& w);
+Next step_efa_record(Walk& w);
+Next step_user1(Walk& w);
 
 inline std::uint16_t u16(const std::uint8_t* p) { return static_cast<std::uint16_t>(p[0] << 8 | p[1]); }
 

@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   WalkOptions options;
   const std::uint8_t flags = data[2];
   options.add_roce_port(4792);
+  options.decode_as(2000, find_start("cdi"));
   if (flags & 1) options.start = &all_starts()[(flags >> 1) % all_starts().size()];
   if (flags & 64) options.rd_is_dc = true;
   if (flags & 128) options.bth_ip_protocol = 254;
