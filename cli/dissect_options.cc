@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <string_view>
 
 namespace rdmascope::cli {
 
@@ -11,6 +13,12 @@ void DissectOptions::add_to(CLI::App& command) {
       .add_option("--roce-port", roce_ports_, "UDP destination port that carries RoCEv2, besides 4791; may be repeated")
       ->type_name("PORT")
       ->check(CLI::Range(1, 65535).description(""))
+      ->group("Dissection")
+      ->take_all();
+  command
+      .add_option("-d,--decode-as", decode_as_,
+                  "what UDP datagrams to and from a port start with, as udp.port==2000,cdi; may be repeated")
+      ->type_name("LAYER==PORT,START")
       ->group("Dissection")
       ->take_all();
   command
@@ -39,11 +47,37 @@ std::string start_names() {
   return names;
 }
 
+namespace {
+
+// tshark's syntax: "udp.port==2000,cdi". Says what is wrong with it.
+std::string add_decode_as(dissect::WalkOptions& options, std::string_view rule) {
+  constexpr std::string_view layer = "udp.port==";
+  const std::size_t comma = rule.find(',');
+  unsigned port = 0;
+  if (rule.starts_with(layer) && comma != std::string_view::npos) {
+    const std::string_view digits = rule.substr(layer.size(), comma - layer.size());
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc() || end != digits.data() + digits.size() || port > 65535) port = 0;
+  }
+  if (port == 0) return "give it as udp.port==PORT,START with PORT from 1 to 65535";
+  const std::string_view name = rule.substr(comma + 1);
+  const dissect::Start* start = dissect::find_start(name);
+  if (!start) return fmt::format("no start named {} (there are {})", name, start_names());
+  if (!options.decode_as(static_cast<std::uint16_t>(port), start))
+    return fmt::format("at most {} ports can be given", options.decode_as_ports.size());
+  return {};
+}
+
+}  // namespace
+
 Result<dissect::WalkOptions> DissectOptions::walk_options() const {
   dissect::WalkOptions options;
   for (std::uint16_t port : roce_ports_)
     if (!options.add_roce_port(port))
       return Error{fmt::format("--roce-port takes at most {} ports", options.roce_ports.size() - 1)};
+  for (const std::string& rule : decode_as_)
+    if (const std::string wrong = add_decode_as(options, rule); !wrong.empty())
+      return Error{fmt::format("--decode-as {}: {}", rule, wrong)};
   for (const std::string& link : user_links_) {
     const std::size_t equals = link.find('=');
     const int number = dissect::link_type_by_name(link.substr(0, equals));

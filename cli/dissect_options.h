@@ -21,7 +21,7 @@ class DissectOptions {
 
  private:
   std::vector<std::uint16_t> roce_ports_;
-  std::vector<std::string> user_links_;
+  std::vector<std::string> user_links_, decode_as_;
   unsigned bth_ip_protocol_ = 0;
   bool rd_is_dc_ = false;
 };

@@ -78,7 +78,8 @@ bool resembles_cdi_control(std::span<const std::uint8_t> datagram) {
   const std::span<const std::uint8_t> text =
       datagram.subspan(ip_at, std::min<std::size_t>(ip_bytes, datagram.size() - ip_at));
   const bool is_known = command >= cdi_reset && command <= cdi_protocol_version;
-  if (is_known && (text.empty() || is_digit(text[0]))) return true;
+  if (is_known && (text.empty() || is_digit(text[0]) || datagram.size() == cdi_control_bytes(datagram.data())))
+    return true;
   constexpr std::size_t shortest_address = 7;
   return text_length(text, [](std::uint8_t c) { return is_digit(c) || c == '.'; }) >= shortest_address;
 }

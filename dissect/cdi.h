@@ -118,8 +118,8 @@ std::uint16_t cdi_checksum(const std::uint8_t* message);
 // Is this a control message beyond doubt? There is no port and no magic number, so everything must fit: version,
 // command, length, checksum, and text where the sender's address stands.
 bool is_cdi_control(std::span<const std::uint8_t> datagram);
-// Is it meant as one, if this is CDI? Then it may be damaged: a command and the first digit of an address, or an
-// address.
+// Is it meant as one, if this is CDI? Then it may be damaged: a command, and its length or the first digit of an
+// address; or an address.
 bool resembles_cdi_control(std::span<const std::uint8_t> datagram);
 
 // --- Packets with data -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ Next step_cdi_control(Walk& w) {
   if (!w.take<CdiControl>()) return {};
   const bool is_ack = View<Cdi>(message).get<"command">() == cdi_ack;
   if (!(is_ack ? w.take<CdiAck>() : w.take<CdiRequest>())) return {};
-  if (w.claimed > w.pos) w.event(Problem::bad_length, header<Cdi>, w.pos, w.pos - at, w.claimed - at);
+  if (w.claimed > w.pos) w.event(Problem::bad_length, header<Cdi>, w.pos, w.claimed - at, w.pos - at);
   return w.rest(header<Data>);
 }
 
@@ -112,7 +112,7 @@ bool take_request_options(Walk& w, View<EfaRdm> rdm) {
 bool take_handshake_options(Walk& w, View<EfaRdm> rdm, std::uint32_t at) {
   const std::uint32_t words = little32(w.data + at);
   if (words < EfaHandshake::nextra_base) {
-    w.event(Problem::bad_length, header<EfaHandshake>, at, EfaHandshake::nextra_base, words);
+    w.event(Problem::bad_value, header<EfaHandshake>, at, EfaHandshake::nextra_base, words);
     return false;
   }
   const std::uint64_t bytes = (std::uint64_t{words} - EfaHandshake::nextra_base) * 8;
@@ -144,7 +144,7 @@ Next step_efa_rdm(Walk& w) {
   }
   const EfaRdmType* type = efa_rdm_type(bytes[0]);
   if (!type || (version == efa_rdm_v3 && type->type > efa_eor)) {
-    w.event(Problem::bad_value, header<EfaRdm>, at, 0, bytes[0]);
+    w.event(Problem::bad_value, header<EfaRdm>, at);
     return {step_data};
   }
   const std::uint32_t parts_at = w.pos;

@@ -340,8 +340,8 @@ def erf(kind, packet, number=0, flags=4, ext=b"", subheader=b"", multiple=8):
 # ---------------------------------------------------------------------------------------------------- files
 
 START = 1767225600  # 2026-01-01 00:00:00 UTC
-ETHERNET, RAW, SLL, USER0, ERF, IPV4, IPV6, IPOIB, INFINIBAND, UPPER_PDU, SLL2 = (
-    1, 101, 113, 147, 197, 228, 229, 242, 247, 252, 276)
+ETHERNET, RAW, SLL, USER0, USER1, ERF, IPV4, IPV6, IPOIB, INFINIBAND, UPPER_PDU, SLL2 = (
+    1, 101, 113, 147, 148, 197, 228, 229, 242, 247, 252, 276)
 
 
 def pcap(link_type, frames, order="<", nano=False):
@@ -1025,6 +1025,172 @@ def times():
     file.block(0x40000bad, file.pack("I", 32473) + b"custom, not to be copied")
     file.section(">", [(3, "some OS"), (4, "make_captures.py"), (1, "second section")])
     fill(6, START + 60)
+    return file.out
+
+
+# ---------------------------------------------------------------------------------------------------- CDI and EFA
+
+# cdi-probe.md 2.9: the control messages of a connection as the SDK sent them, the receiver 3 s late and killed in the end.
+# Seconds, from the transmitter or the receiver, length and bytes at offsets; all others are 0.
+CDI_EXCHANGE = """
+ 0.000 T 252 0=010005010000003132372e302e302e31 71=020093677f000001 241=ffffffffbfc10100122f01
+ 2.000 T 252 0=010005010000003132372e302e302e31 71=020093677f000001 241=ffffffffbfc10200122e01
+ 4.000 T 252 0=010005010000003132372e302e302e31 71=020093677f000001 241=ffffffffbfc10300122d01
+ 4.024 R 253 0=020305040000003132372e302e302e31 71=020007d17f000001 241=d007010061a10100000003
+ 4.024 T 248 0=020305050000003132372e302e302e31 71=020093677f000001 241=bfc10400112501
+ 4.160 R 253 0=020305040000003132372e302e302e31 71=020007d27f000001 241=d0070200609b0500000004
+ 4.783 R 248 0=020305030000003132372e302e302e31 71=020007d27f000001 241=d007030060a4
+ 4.784 T 248 0=020305020000003132372e302e302e31 71=02009a117f000001 241=bfc10500672001
+ 4.787 R 253 0=020305040000003132372e302e302e31 71=020007d27f000001 241=d0070400609b0200000005
+ 9.793 T 248 0=020305020000003132372e302e302e31 71=02009a117f000001 241=bfc10600671f01
+ 9.793 R 253 0=020305040000003132372e302e302e31 71=020007d27f000001 241=d007050060990200000006
+14.793 T 248 0=020305020000003132372e302e302e31 71=02009a117f000001 241=bfc10700671e01
+14.803 R 253 0=020305040000003132372e302e302e31 71=020007d27f000001 241=d007060060970200000007
+19.291 T 248 0=020305010000003132372e302e302e31 71=02009a117f000001 241=bfc10800671e01
+"""
+
+# cdi-probe.md 4.3: packet 0 and packet 1 of a payload, the first and last probe packet; version 1, then 2.
+CDI_DATA = (
+    "36 3=c8001a4f001a41 16=25f1536515cd5b078877665544332211020007", "8 0=010100c8ab22", "34 0=02 5=04", "4 0=02e703",
+    "49 3=c80004030201001a4f001a41 21=25f1536515cd5b078877665544332211020040222018240a060007",
+    "13 0=010100c80005030201ab22", "47 0=02 10=04 39=40222018240a06", "9 0=02e7030000e703")
+
+
+def at_offsets(words):
+    """"252 0=0100 71=fe80": that many bytes, all 0 but those."""
+    size, *parts = words.split()
+    out = bytearray(int(size))
+    for part in parts:
+        at, text = part.split("=")
+        out[int(at):int(at) + len(text) // 2] = bytes.fromhex(text)
+    return bytes(out)
+
+
+def cdi_control(version, command, number, ack=None, requires_ack=1, port=0xc001, ip="10.0.0.1", name="cam1",
+                address=bytes.fromhex("fe80000000000000021122fffe3344553412000078563412" + "00" * 8)):
+    """A control message; the layout follows from the version."""
+    v1 = version[0] <= 1
+    head = bytes(version) + struct.pack("<I64s32s138s", command, ip.encode(), address, name.encode())
+    head += (struct.pack("<i", -1) if v1 else b"") + struct.pack("<HH", port, number)
+    tail = struct.pack("<IH", *ack) if ack else bytes([requires_ack])
+    return head + cdi_checksum(head + bytes(2) + tail) + tail
+
+
+def cdi_checksum(message):
+    message += bytes(len(message) % 2)
+    total = sum(struct.unpack("<%dH" % (len(message) // 2), message))
+    while total > 0xffff:
+        total = (total & 0xffff) + (total >> 16)
+    return struct.pack("<H", total ^ 0xffff)
+
+
+CDI_RESET, CDI_PING, CDI_CONNECTED, CDI_ACK, CDI_VERSION = range(1, 6)
+
+
+def cdi_frame(message, to_receiver=True, port=49599, **ip):
+    return ether(ipv4(udp(message, *((port, 2000) if to_receiver else (2000, port))), 17, tos=0, **ip))
+
+
+@capture("cdi-exchange.pcapng", "AWS CDI: the control messages of a connection as the SDK sent them; the receiver starts late and is killed")
+def cdi_exchange():
+    file = Pcapng()
+    interface = file.interface(ETHERNET, "lo")
+    for line in CDI_EXCHANGE.strip().splitlines():
+        seconds, sender, words = line.split(None, 2)
+        message = at_offsets(words)
+        file.packet(interface, cdi_frame(message, sender == "T", src="127.0.0.1", dst="127.0.0.1"),
+                    stamp=START * 1000000 + round(float(seconds) * 1000000))
+    return file.out
+
+
+@capture("cdi-control.pcap", "AWS CDI: every command in versions 1.0.0, 1.0.5, 2.1.4 and 2.3.5 to an unknown UDP port; then messages that are not to be recognised: wrong checksum, command 0 and 9, version 0 and 3, no address, a byte more and less, the ports of RoCE and VXLAN, cut by the capture")
+def cdi_control_messages():
+    frames = []
+    for version in ((1, 0, 0), (1, 0, 5), (2, 1, 4), (2, 3, 5)):
+        frames.append(cdi_frame(cdi_control(version, CDI_RESET, 1)))
+        frames.append(cdi_frame(cdi_control(version, CDI_PING, 2)))
+        frames.append(cdi_frame(cdi_control(version, CDI_CONNECTED, 3, requires_ack=0)))
+        frames.append(cdi_frame(cdi_control(version, CDI_VERSION, 4)))
+        frames.append(cdi_frame(cdi_control(version, CDI_ACK, 1, (CDI_RESET, 1), port=2000, name=""), False))
+    good = cdi_control((2, 3, 5), CDI_RESET, 1)
+    assert good == at_offsets("248 0=0203050100000031302e302e302e31 71=fe80 79=021122fffe3344553412000078563412 "
+                              "103=63616d31 241=01c001004f2501")
+    odd = [good[:245] + b"\x4f\x26" + good[247:], cdi_control((2, 3, 5), 0, 1), cdi_control((2, 3, 5), 9, 1),
+           cdi_control((0, 3, 5), CDI_RESET, 1), cdi_control((3, 3, 5), CDI_RESET, 1),
+           cdi_control((2, 3, 5), CDI_RESET, 1, ip=""), good + bytes(1), good[:-1], good[:3]]
+    frames += [cdi_frame(message) for message in odd]
+    frames += [ether(ipv4(udp(good, 49599, port), 17)) for port in (4791, 4789)]
+    frames.append((cdi_frame(good)[:280], 290))
+    return pcap(ETHERNET, frames)
+
+
+@capture("cdi-data.pcap", "AWS CDI data packets on UDP port 2000: versions 1 and 2, an AVM configuration, extra data of an unknown size")
+def cdi_data():
+    first = bytes.fromhex("000000 01") + struct.pack("<IQIIQ", 5184000, 16666, 1700000037, 123456789, 0)
+    config = struct.pack("<H257s1024s3xi", 7, b"https://cdi.elemental.com/specs/baseline-video",
+                         b"cdi_profile_version=01.00; width=1920; height=1080;", 51)
+    packets = [at_offsets(words) for words in CDI_DATA] + [
+        first + struct.pack("<H", len(config)) + config + pattern(40), first + struct.pack("<H", 5) + pattern(45),
+        b"\x01\x01\x00\x01" + struct.pack("<I", 40) + pattern(100), b"\x03\x05\x00\x01", b"\x04\x05\x00\x01\x02"]
+    return pcap(ETHERNET, [cdi_frame(packet) for packet in packets])
+
+
+def efa_record(message, direction=1, rdm=True, version=(2, 3, 5), status=None, ah=7, tags=True):
+    """A message of libfabric's EFA provider as an exported PDU."""
+    flags = (1 if rdm else 0) | (2 if version else 0) | (4 if status is not None else 0) | 8
+    header = struct.pack(">BBBBBBBBIIHHIQ", 1, 32, direction, flags, status or 0, *(version or (0, 0, 0)), 0x1234, 0x5678, ah,
+                         0, len(message), 0x42)
+    name = struct.pack(">HH", 12, 8) + b"rdma_efa" + bytes(4)
+    return (name if tags else b"") + header + message
+
+
+@capture("efa-messages.pcapng", "messages of libfabric's EFA provider in records: every type of RDM version 4 with what flags announce, those of version 3, CDI data and probe packets in them; link type 148; records that lie")
+def efa_messages():
+    file = Pcapng()
+    tagged = file.interface(UPPER_PDU, "rdmap0s6")
+    plain = file.interface(USER1, "rdmap0s6")
+    address = bytes.fromhex("fe80000000000000021122fffe3344553412000078563412") + bytes(8)
+    raw = struct.pack("<I", 36) + address + bytes(4)
+    iov = struct.pack("<QQQ", 0x1000, 64, 9)
+    v1, v2 = [[at_offsets(words) for words in CDI_DATA[n:n + 4]] for n in (0, 4)]
+    # CDI: packet 0 and 1 behind the address, behind a connection id, without any header; received; probe packets.
+    file.packet(tagged, efa_record(struct.pack("<BBHI", 64, 4, 5, 1) + raw + v2[0]), "raw address")
+    file.packet(tagged, efa_record(struct.pack("<BBHII", 64, 4, 0x8004, 2, 0x12345678) + v2[1]), "connection id")
+    file.packet(tagged, efa_record(v2[1], rdm=False, direction=2), "no RDM header")
+    file.packet(tagged, efa_record(struct.pack("<BBHI", 64, 4, 5, 3) + raw + v2[2] + b"A" * 953, status=13), "probe 0, failed")
+    file.packet(tagged, efa_record(struct.pack("<BBHI", 64, 4, 4, 4) + v2[3] + b"A" * 20, version=None), "not said to be CDI")
+    file.packet(tagged, efa_record(b"\xe7\x03\x02\x00\x00\x00" + b"A" * 1020, rdm=False, version=(1, 0, 0)), "old probe 999")
+    # Version 3.
+    rts = struct.pack("<BBHHBBIIQQ", 1, 3, 6, 0, 32, 0, 5, 6, 0, 8) + bytes.fromhex("8877665544332211") + address
+    file.packet(tagged, efa_record(rts + v1[1], version=(1, 0, 5)), "version 3")
+    for body in ("02030000", "03030000 00000000 01000000 02000000 0300000000000000",
+                 "04030000 01000000 0200000000000000 0300000000000000 aabb", "07030000 01000000 02000000"):
+        file.packet(tagged, efa_record(bytes.fromhex(body), version=None))
+    # Version 4: bytes all different from their neighbours, one remote buffer where there may be some.
+    sizes = {3: 20, 4: 20, 5: 20, 7: 12, 8: 20, 10: 12, 11: 12, 12: 16, 64: 4, 65: 12, 66: 20, 67: 28, 68: 20, 69: 28, 70: 4,
+             71: 20, 72: 20, 73: 20, 74: 20, 75: 20, 76: 20, 128: 20, 129: 28, 130: 20, 133: 12, 134: 20, 135: 28, 136: 36,
+             137: 20, 138: 28, 139: 12, 140: 20, 141: 20, 142: 36, 143: 44, 144: 36, 145: 36, 146: 44, 147: 36}
+    for kind, size in sizes.items():
+        body = bytearray(distinct(size, kind))
+        buffers = b""
+        if kind in (70, 71, 72, 73, 130, 139, 140, 144, 147):
+            body[0:4], buffers = struct.pack("<I", 1), iov
+        if kind in (74, 75, 76, 141):
+            body[4:8], buffers = struct.pack("<I", 1), iov
+        flags = 0x8000 if kind == 4 else 2 if kind >= 64 else 0
+        more = bytes.fromhex("7856341200000000") if kind == 4 else distinct(8, 99) if kind >= 64 else b""
+        file.packet(tagged, efa_record(struct.pack("<BBH", kind, 4, flags) + bytes(body) + buffers + more + b"end!", version=None))
+    handshake = struct.pack("<BBHIQIIQIIIIB7x", 9, 4, 0x800f, 4, 0x11f, 0x12345678, 0, 0x1122334455667788, 1, 0, 0x22, 0x33, 1)
+    file.packet(tagged, efa_record(handshake, version=None), "handshake")
+    file.packet(plain, efa_record(struct.pack("<BBHI", 64, 4, 4, 1) + v2[1], tags=False), "without tags")
+    # What does not fit.
+    eager = efa_record(struct.pack("<BBHI", 64, 4, 4, 1) + v2[1], tags=False)
+    file.packet(plain, eager + b"\0", "a byte too many: no record")
+    file.packet(tagged, efa_record(b"\x84\x04\0\0" + pattern(8)), "type 132")
+    file.packet(tagged, efa_record(b"\x40\x05\0\0" + pattern(8)), "version 5")
+    file.packet(tagged, efa_record(struct.pack("<BBHI", 70, 4, 0, 1000) + iov), "1000 buffers, one there")
+    file.packet(tagged, efa_record(struct.pack("<BBHI", 9, 4, 0, 2)), "handshake with less than none")
+    file.packet(tagged, efa_record(struct.pack("<BBHII", 64, 4, 1, 1, 0xffffffff)), "address of 4 GiB")
     return file.out
 
 
