@@ -46,12 +46,23 @@ ProgressLine::~ProgressLine() {
   if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
-void ProgressLine::show(std::uint64_t packets, const capture::Source& source) {
-  if (!active_) return;
+bool ProgressLine::due() {
+  if (!active_) return false;
   const std::int64_t now = monotonic_ns();
-  if (now < next_ns_) return;
+  if (now < next_ns_) return false;
   next_ns_ = now + interval_ns;
   shown_ = true;
+  return true;
+}
+
+void ProgressLine::show(std::string_view what, std::uint64_t done, std::uint64_t total) {
+  if (!due()) return;
+  fmt::print(stderr, "\r\033[K{}: {} of {}", what, done, total);
+  std::fflush(stderr);
+}
+
+void ProgressLine::show(std::uint64_t packets, const capture::Source& source) {
+  if (!due()) return;
   const capture::Progress progress = source.progress();
   if (progress.total && *progress.total > 0)
     fmt::print(stderr, "\r\033[K{} packets, {:.0f} %", packets,

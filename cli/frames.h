@@ -29,8 +29,11 @@ class ProgressLine {
   explicit ProgressLine(bool wanted, bool output_waits = false);
   ~ProgressLine();
   void show(std::uint64_t packets, const capture::Source& source);
+  void show(std::string_view what, std::uint64_t done, std::uint64_t total);  // "C14-024-07-02: 4096 of 32768"
 
  private:
+  bool due();
+
   bool active_;
   bool shown_ = false;
   std::int64_t next_ns_ = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <memory>
@@ -18,6 +19,9 @@
 #include "dissect/filter.h"
 #include "dissect/headers.h"
 #include "replay/build.h"
+#include "replay/expectation.h"
+#include "replay/mad_attributes.h"
+#include "replay/mad_frame.h"
 #include "replay/udp_wire.h"
 #include "replay/wire.h"
 
@@ -126,6 +130,24 @@ class Player {
     auto wire = replay::open_wire(options.wire);
     if (!wire) return Error{wire.error()};
     p.wire_ = std::move(*wire);
+    if (!options.record.empty()) {
+      auto recorder = Recorder::create(options.record);
+      if (!recorder) return Error{recorder.error()};
+      p.recorder_ = std::move(*recorder);
+    }
+    if (p.wire_->mads()) {
+      if (!options.only.empty() || !options.map_qp.empty() || options.psn_offset != 0 || options.keep_icrc)
+        return Error{fmt::format(
+            "--wire {}: carries management datagrams; --only, --qp, --psn and --keep-icrc say nothing of them",
+            options.wire)};
+      if (options.to.empty()) return player;
+      const Result<std::uint64_t> lid = parse_number(options.to);
+      if (!lid || *lid == 0 || *lid > 0xbfff)
+        return Error{fmt::format("--to {}: over {} to a LID, as --to 3", options.to, options.wire)};
+      p.to_lid_ = static_cast<std::uint16_t>(*lid);
+      return player;
+    }
+    if (options.to.empty()) return Error{"--to ADDRESS is missing: where the packets go"};
     const Result<IpAddress> to = replay::parse_address(options.to);
     if (!to) return Error{fmt::format("--to {}", to.error())};
     p.path_.link_type = p.wire_->link_type();
@@ -140,18 +162,13 @@ class Player {
       if (!to_mac) return Error{"--wire eth needs the receiver's MAC address: --to-mac 02:00:00:00:00:01"};
       p.path_.destination_mac = *to_mac;
     }
-    if (!options.record.empty()) {
-      auto recorder = Recorder::create(options.record);
-      if (!recorder) return Error{recorder.error()};
-      p.recorder_ = std::move(*recorder);
-    }
     return player;
   }
 
   // False: an error that error() tells.
   bool packet(const dissect::Packet& packet) {
     if (!wanted(packet)) return true;
-    auto frame = rebuilt(packet);
+    auto frame = wire_->mads() ? rebuilt_mad(packet) : rebuilt(packet);
     if (!frame) return fail(fmt::format("frame {}: {}", packet.frame.number, frame.error()));
     if (options_->dry_run) return keep(*frame, packet.frame.time_ns, packet.frame.number), ++sent_, error_.empty();
     if (!listen_until(timing_.due_ns(packet.frame, wire_->now_ns()))) return false;
@@ -185,13 +202,19 @@ class Player {
   const std::string& error() const { return error_; }
   Result<void> close() { return recorder_ ? recorder_->close() : Result<void>(); }
   std::string summary() const {
-    return fmt::format("{} packets {}, {} received, {} of other senders or without InfiniBand transport left out",
-                       sent_, options_->dry_run ? "made" : "sent", received_, left_out_);
+    return fmt::format(
+        "{} packets {}, {} received, {} {} left out", sent_, options_->dry_run ? "made" : "sent", received_, left_out_,
+        wire_->mads() ? "that are no requests of 256 bytes" : "of other senders or without InfiniBand transport");
   }
 
  private:
   bool wanted(const dissect::Packet& packet) {
     bool take = packet.bth_layer >= 0;
+    // Of management datagrams what somebody asked; answers are the device's.
+    if (take && wire_->mads()) {
+      const std::span<const std::uint8_t> mad = replay::payload_of(packet);
+      take = packet.find<dissect::Mad>() && mad.size() == dissect::mad_bytes && !replay::is_response(mad);
+    }
     if (take && only_) take = came_from(packet, *only_);
     left_out_ += !take;
     return take;
@@ -222,6 +245,34 @@ class Player {
     return draft.build(path_);
   }
 
+  Result<std::vector<std::uint8_t>> rebuilt_mad(const dissect::Packet& packet) {
+    const std::span<const std::uint8_t> captured = replay::payload_of(packet);
+    replay::MadBytes mad{};
+    std::ranges::copy(captured, mad.begin());
+    const auto begin = static_cast<std::size_t>(captured.data() - packet.bytes.data());
+    for (const Change& change : changes_) {
+      const Result<dissect::FieldRef> ref = replay::script_field(change.field);
+      const dissect::Layer* const layer = ref ? packet.find(*ref->header) : nullptr;
+      if (layer && layer->at >= begin) dissect::store(mad.data() + (layer->at - begin), *ref->field, change.value);
+    }
+    const replay::MadCarriage carriage = *wire_->mads();
+    const dissect::View<dissect::Mad> view(mad.data());
+    if (!carriage.on_link && replay::class_of(mad) == replay::class_subn_directed)
+      dissect::put<dissect::Mad, "hoppointer">(mad.data(), 0);
+    if (carriage.tid_bits < 64)
+      dissect::put<dissect::Mad, "transactionid">(mad.data(),
+                                                  view.get<"transactionid">() & ((1ULL << carriage.tid_bits) - 1));
+    std::uint16_t lid = to_lid_;
+    if (const auto lrh = packet.find<dissect::Lrh>(); lrh && lid == 0)
+      lid = static_cast<std::uint16_t>(lrh->get<"dlid">());
+    if (lid == 0 && replay::class_of(mad) != replay::class_subn_directed)
+      return Error{"the capture has no LID to send it to: --to LID"};
+    std::vector<std::uint8_t> frame =
+        replay::mad_frame(mad, replay::MadAddress::of_class(replay::class_of(mad), carriage.own_lid, lid));
+    if (const Result<void> able = wire_->carries(frame); !able) return Error{able.error()};
+    return frame;
+  }
+
   bool keep(std::span<const std::uint8_t> frame, std::int64_t time_ns, std::uint64_t number) {
     if (!recorder_) return true;
     const Result<void> kept =
@@ -238,6 +289,7 @@ class Player {
   std::vector<Change> changes_;
   std::map<std::uint32_t, std::uint32_t> queue_pairs_;
   std::optional<IpAddress> only_;
+  std::uint16_t to_lid_ = 0;  // of management datagrams; 0: as captured
   std::unique_ptr<replay::Wire> wire_;
   replay::Path path_;
   std::unique_ptr<Recorder> recorder_;
@@ -290,7 +342,11 @@ void add_replay_command(CLI::App& app, Run& run) {
       ->required()
       ->type_name("FILE");
   replay->add_option("--wire", options->wire, fmt::format("where to send: {}", replay::wire_forms))->type_name("WIRE");
-  replay->add_option("--to", options->to, "address of the receiver, for all packets")->required()->type_name("ADDRESS");
+  replay
+      ->add_option(
+          "--to", options->to,
+          "address of the receiver, for all packets; over umad and ibsim its LID, where the captured one is not meant")
+      ->type_name("ADDRESS");
   replay->add_option("--to-mac", options->to_mac, "MAC address of the receiver, for --wire eth")->type_name("MAC");
   replay->add_option("--only", options->only, "send only packets that came from this address: one direction")
       ->type_name("ADDRESS");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -14,6 +15,7 @@
 #include "cli/test_bench.h"
 #include "cli/test_report.h"
 #include "cli/test_select.h"
+#include "replay/mad_mutant.h"
 #include "replay/mutant.h"
 
 namespace rdmascope::cli {
@@ -23,7 +25,7 @@ struct TestCommand {
   std::vector<std::string> named;
   BenchOptions bench;
   std::string record, filter, known;
-  bool list = false, list_mutants = false, steps = false, diagrams = false;
+  bool list = false, list_mutants = false, steps = false, diagrams = false, destructive = false, sampled = false;
   unsigned repeat = 1;
   std::uint64_t seed = 1;
   double timeout_factor = 1;
@@ -49,8 +51,10 @@ int list_scripts(const std::vector<ChosenScript>& scripts) {
 
 int list_mutants() {
   Output output;
-  for (const replay::MutantInfo& m : replay::mutants)
-    output.text().put(fmt::format("{:<30} {:<6} {}\n", m.name, m.breaks, m.what));
+  for (const std::span<const replay::MutantInfo> list :
+       std::initializer_list<std::span<const replay::MutantInfo>>{replay::mutants, replay::mad_mutants})
+    for (const replay::MutantInfo& m : list)
+      output.text().put(fmt::format("{:<30} {:<6} {}\n", m.name, m.breaks, m.what));
   output.flush();
   return output.error().empty() ? exit_fine : fail(output.error());
 }
@@ -87,15 +91,24 @@ int run_test(const TestCommand& command) {
   for (unsigned round = 0; round < command.repeat; ++round)
     for (const ChosenScript& chosen : *scripts) {
       if (interrupted) break;
-      Result<Bench*> bench = benches->next();
+      Result<Bench*> bench = benches->next(chosen.head.node);
       if (!bench) return fail(bench.error());
       replay::ScriptOptions script_options;
       script_options.tester.timeout_factor = command.timeout_factor;
       script_options.tester.seed = command.seed + round;
       script_options.tester.wrap = command.bench.roce;
       script_options.tester.interrupted = &interrupted;
+      script_options.tester.destructive = command.destructive || (*bench)->wire->name() == "memory";  // harms nobody
+      script_options.tester.sampled = command.sampled;
       script_options.wants = WantedIds(command.named, command.filter);
-      replay::ScriptRun run = run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
+      const auto play = [&] {
+        ProgressLine progress(true, true);  // the report of a script comes when it has ended
+        script_options.tester.progress = [&](std::uint64_t done, std::uint64_t total) {
+          progress.show(chosen.head.id, done, total);
+        };
+        return run_script(chosen.script, *(*bench)->wire, *(*bench)->dut, script_options);
+      };
+      replay::ScriptRun run = play();
       for (replay::Case& c : run.report.cases) {
         if (known) known->apply(c);
         report->add(c, chosen.path);
@@ -118,10 +131,10 @@ int run_test(const TestCommand& command) {
 void add_test_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TestCommand>();
   CLI::App* test = app.add_subcommand("test", "Test a device: play scripted packets and judge what it answers");
-  test->add_option(
-          "SCRIPT", options->named,
-          "a script, a folder of scripts, an area of the suite (transport), an id (C09-060-05-N1) or how ids begin "
-          "(C09-060); none: the suite")
+  test->add_option("SCRIPT", options->named,
+                   "a script, a folder of scripts, an area of the suite (transport, mad), an id (C09-060-05-N1) or how "
+                   "ids begin "
+                   "(C09-060); none: the suite")
       ->type_name("FILE");
   test->add_option("--dut", options->bench.dut,
                    fmt::format("the device under test: {}; model is a correct one in software", dut_forms))
@@ -129,6 +142,11 @@ void add_test_command(CLI::App& app, Run& run) {
   test->add_option("--wire", options->bench.wire,
                    fmt::format("how packets reach it: memory (the model), {}", replay::wire_forms))
       ->type_name("WIRE");
+  test->add_option("--m-key", options->bench.m_key, "of the ports of a node: --dut node")->type_name("KEY");
+  test->add_flag("--destructive", options->destructive,
+                 "send requests, too, that may crash a device: of ports it does not have");
+  test->add_flag("--sampled", options->sampled,
+                 "long loops take a sample, and say so: C14-024-07-02 takes 7 of 2048 blocks");
   add_choice(*test, "--roce", options->bench.roce, roce_choices, "version",
              "what the packets stand in: v2, IP and UDP; v1, a GRH behind Ethernet");
   test->add_option("--token-file", options->bench.token_file, "secret of the agent that drives the device")

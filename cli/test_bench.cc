@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
 #include "replay/agent_dut.h"
 #include "replay/agent_protocol.h"
 #include "replay/endpoint.h"
+#include "replay/mad_dut.h"
+#include "replay/mad_mutant.h"
 #include "replay/model_dut.h"
 #include "replay/udp_wire.h"
 
@@ -22,6 +25,27 @@ std::pair<std::string, std::string> split(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return {text, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// "switch,mutant=x" is "switch" and "mutant=x".
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> number(std::string_view text, std::uint64_t largest) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (text.empty() || problem != std::errc() || end != text.data() + text.size() || value > largest)
+    return std::nullopt;
+  return value;
 }
 
 // Nobody takes orders at the other end: a queue pair that somebody has made by hand. Packets can be sent and looked at.
@@ -68,30 +92,87 @@ class NoDut final : public replay::Dut {
 
 }  // namespace
 
+Result<void> BenchMaker::parse_model(const std::string& words) {
+  if (words.empty()) return {};
+  constexpr std::string_view mutant_key = "mutant=", cap_key = "cap=";
+  for (const std::string& word : words_of(words)) {
+    if (word == "switch") {
+      model_ = Model::switch_node;
+    } else if (word == "hca") {
+      model_ = Model::hca;
+    } else if (word.starts_with(cap_key)) {
+      const std::optional<std::uint64_t> cap = number(word.substr(cap_key.size()), 0xffff);
+      if (!cap)
+        return Error{
+            fmt::format("--dut {}: write cap=N, the P_Keys of each external port of the switch", options_.dut)};
+      cap_ = static_cast<std::uint16_t>(*cap);
+    } else {
+      const std::string name = word.starts_with(mutant_key) ? word.substr(mutant_key.size()) : "";
+      const bool of_node = model_ == Model::switch_node || model_ == Model::hca;
+      if (const auto mutant = replay::mutant_by_name(replay::mad_mutants, name)) {
+        mutant_ = *mutant;
+        if (!of_node) model_ = Model::node;
+      } else if (const auto other = replay::mutant_by_name(name); other && !of_node) {
+        mutant_ = *other;
+        model_ = Model::queue_pairs;
+      } else {
+        return Error{fmt::format("--dut {}: no such mutant of the model; `rdmascope test --list-mutants` shows them",
+                                 options_.dut)};
+      }
+    }
+  }
+  return {};
+}
+
+// "0,1" is the port to leave by at the tester's node 0, as in smpquery -D.
+Result<void> BenchMaker::parse_node(const std::string& place) {
+  const Error wrong{fmt::format("--dut {}: write node:ROUTE as node:0,1, or node:lid=LID as node:lid=2", options_.dut)};
+  constexpr std::string_view lid_key = "lid=";
+  node_.emplace();
+  node_->m_key = options_.m_key;
+  if (options_.wire == "memory") return Error{"--wire memory leads to the model only"};
+  if (options_.wire.empty() || options_.wire == "udp")
+    return Error{
+        fmt::format("--dut {} goes with --wire umad:DEVICE[,PORT] or --wire ibsim[:NAME][,NODE]", options_.dut)};
+  if (place.starts_with(lid_key)) {
+    const std::optional<std::uint64_t> lid = number(std::string_view(place).substr(lid_key.size()), 0xbfff);
+    if (!lid || *lid == 0) return wrong;
+    node_->lid = static_cast<std::uint16_t>(*lid);
+    return {};
+  }
+  const std::vector<std::string> hops = words_of(place);
+  if (hops.size() > 64 || hops.front() != "0") return wrong;
+  for (std::size_t i = 1; i < hops.size(); ++i) {
+    const std::optional<std::uint64_t> port = number(hops[i], 254);
+    if (!port) return wrong;
+    node_->route.push_back(static_cast<std::uint8_t>(*port));
+  }
+  return {};
+}
+
 Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   BenchMaker maker(options);
   const auto [device, rest] = split(options.dut);
-  if (maker.options_.wire.empty()) maker.options_.wire = device == "model" ? "memory" : "udp";
+  if (maker.options_.wire.empty() && device != "node") maker.options_.wire = device == "model" ? "memory" : "udp";
   if (options.roce == replay::Wrap::roce_v1) {
     if (split(maker.options_.wire).first == "udp")
       return Error{"--roce v1 has no UDP: go over --wire eth:INTERFACE, or memory for the model"};
     if (device == "agent") return Error{"--roce v1: the agent makes RoCEv2 queue pairs only"};
   }
   if (device == "model") {
-    if (!rest.empty()) {
-      constexpr std::string_view key = "mutant=";
-      const std::string name = rest.starts_with(key) ? rest.substr(key.size()) : "";
-      const std::optional<replay::Mutant> mutant = replay::mutant_by_name(name);
-      if (!mutant) return Error{fmt::format("--dut {}: no such mutant of the model; `rdmascope test --list-mutants` shows them", options.dut)};
-      maker.mutant_ = *mutant;
-    }
+    if (const Result<void> parsed = maker.parse_model(rest); !parsed) return Error{parsed.error()};
     return maker;
   }
   maker.fresh_ = false;
+  if (device == "node") {
+    if (const Result<void> parsed = maker.parse_node(rest); !parsed) return Error{parsed.error()};
+    return maker;
+  }
   if (device == "agent") {
     const Result<replay::Endpoint> agent = replay::parse_endpoint(rest, replay::agent::default_port, "--dut agent");
     if (!agent) return Error{agent.error()};
-    if (options.token_file.empty()) return Error{"--dut agent goes with --token-file FILE, the secret that the agent knows, too"};
+    if (options.token_file.empty())
+      return Error{"--dut agent goes with --token-file FILE, the secret that the agent knows, too"};
     const Result<std::string> token = replay::agent::read_token(options.token_file);
     if (!token) return Error{token.error()};
     maker.agent_ = replay::AgentDutOptions{.agent = *agent, .token = *token};
@@ -111,23 +192,42 @@ Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
     if (!address || number.empty() || *end != '\0' || qpn > 0xffffff || !parsed || !part().empty())
       return Error{fmt::format("--dut {}: write none:ADDRESS,QP[,MAC] as none:10.77.0.1,0x11", options.dut)};
     if (mac.empty() && split(maker.options_.wire).first == "eth")
-      return Error{fmt::format("--dut {}: on --wire eth also say where frames go, as none:10.77.0.1,0x11,02:00:00:00:00:01",
-                               options.dut)};
-    maker.none_ = QueuePair{*address, static_cast<std::uint32_t>(qpn),
-                            mac.empty() ? std::nullopt : std::optional(*parsed)};
+      return Error{fmt::format(
+          "--dut {}: on --wire eth also say where frames go, as none:10.77.0.1,0x11,02:00:00:00:00:01", options.dut)};
+    maker.none_ =
+        QueuePair{*address, static_cast<std::uint32_t>(qpn), mac.empty() ? std::nullopt : std::optional(*parsed)};
     return maker;
   }
   return Error{fmt::format("--dut {}: no such device; choose {}", options.dut, dut_forms)};
 }
 
-Result<Bench> BenchMaker::make() const {
-  const std::string wire = split(options_.wire).first;
+Result<Bench> BenchMaker::make(const std::string& node) const {
+  const std::string wire = options_.wire.substr(0, options_.wire.find_first_of(",:"));
+  const bool models_node = model_ == Model::switch_node || model_ == Model::hca || model_ == Model::node ||
+                           (model_ == Model::of_script && fresh_ && !node.empty());
+  if (models_node) {
+    if (wire != "memory")
+      return Error{fmt::format("--wire {}: the model of a node is reached over memory", options_.wire)};
+    replay::MadModelOptions model;
+    model.mutant = mutant_;
+    model.partition_enforcement_cap = cap_;
+    model.is_switch = model_ == Model::switch_node || (model_ != Model::hca && node != "ca");
+    replay::MadModelOnMemory made = replay::open_mad_model(model);
+    return Bench{std::move(made.wire), std::move(made.dut)};
+  }
+  if (node_) {
+    Result<std::unique_ptr<replay::Wire>> own = replay::open_wire(options_.wire);
+    if (!own) return Error{own.error()};
+    if (!(*own)->mads())
+      return Error{fmt::format("--wire {}: carries no management datagrams; choose umad or ibsim", options_.wire)};
+    return Bench{std::move(*own), replay::make_mad_dut(options_.dut, *node_)};
+  }
   replay::ModelOptions model;
   model.mutant = mutant_;
   model.wrap = options_.roce;
   if (options_.roce == replay::Wrap::roce_v1) model.link_type = 1;
   if (wire == "memory") {
-    if (none_ || agent_) return Error{"--wire memory leads to the model only"};
+    if (none_ || agent_ || node_) return Error{"--wire memory leads to the model only"};
     replay::ModelOnMemory made = replay::open_model(model);
     return Bench{std::move(made.wire), std::move(made.dut)};
   }
@@ -141,7 +241,8 @@ Result<Bench> BenchMaker::make() const {
     return Bench{std::move(*own), std::move(*dut)};
   }
   if (none_) return Bench{std::move(*own), std::make_unique<NoDut>(none_->address, none_->qpn, none_->mac)};
-  if (wire != "udp") return Error{fmt::format("--wire {}: the model is reached over memory or udp[:ADDRESS]", options_.wire)};
+  if (wire != "udp")
+    return Error{fmt::format("--wire {}: the model is reached over memory or udp[:ADDRESS]", options_.wire)};
   const Result<replay::IpAddress> there = replay::parse_address(std::string(model_on_udp));
   if (!there) return Error{there.error()};
   Result<std::unique_ptr<replay::Wire>> other = replay::open_wire(fmt::format("udp:{}", model_on_udp));
@@ -152,10 +253,10 @@ Result<Bench> BenchMaker::make() const {
   return Bench{std::move(*own), std::move(*dut)};
 }
 
-Result<Bench*> BenchMaker::next() {
+Result<Bench*> BenchMaker::next(const std::string& node) {
   if (bench_ && !fresh_) return bench_.get();
   bench_.reset();  // before the next one, which may need the same address
-  Result<Bench> made = make();
+  Result<Bench> made = make(node);
   if (!made) return Error{made.error()};
   bench_ = std::make_unique<Bench>(std::move(*made));
   return bench_.get();

@@ -16,13 +16,17 @@
 
 namespace rdmascope::cli {
 
-inline constexpr std::string_view dut_forms = "model, model:mutant=NAME, agent:HOST[:PORT] or none:ADDRESS,QP[,MAC]";
+inline constexpr std::string_view dut_forms =
+    "model[:switch|:hca][,mutant=NAME], agent:HOST[:PORT], none:ADDRESS,QP[,MAC], or by management datagrams "
+    "node:ROUTE "
+    "(as node:0,1) or node:lid=LID";
 
 inline constexpr Choice<replay::Wrap> roce_choices[] = {{"v2", replay::Wrap::roce_v2}, {"v1", replay::Wrap::roce_v1}};
 
 struct BenchOptions {
   std::string dut = "model", wire;  // wire empty: what the device needs
   std::string token_file;
+  std::uint64_t m_key = 0;  // of a node
   replay::Wrap roce = replay::Wrap::roce_v2;
 };
 
@@ -35,16 +39,25 @@ class BenchMaker {
  public:
   static Result<BenchMaker> parse(const BenchOptions& options);
 
-  // A model is made anew for each script, so that none sees what another has left; other devices are kept.
-  Result<Bench*> next();
+  // A model is made anew for each script, so that none sees what another has left; other devices are kept. `node`: the
+  // kind a test of management datagrams asks for (ScriptHead); the model is then one of that kind.
+  Result<Bench*> next(const std::string& node);
   const std::string& dut_name() const { return options_.dut; }
 
  private:
+  // What the model is a model of.
+  enum class Model : std::uint8_t { of_script, queue_pairs, node, switch_node, hca };
+
   explicit BenchMaker(BenchOptions options) : options_(std::move(options)) {}
-  Result<Bench> make() const;
+  Result<void> parse_model(const std::string& words);
+  Result<void> parse_node(const std::string& place);
+  Result<Bench> make(const std::string& node) const;
 
   BenchOptions options_;
+  Model model_ = Model::of_script;
   std::uint16_t mutant_ = 0;
+  std::uint16_t cap_ = 0;  // PartitionEnforcementCap of a model switch
+  std::optional<replay::MadTarget> node_;
   bool fresh_ = true;
   std::optional<replay::AgentDutOptions> agent_;
   struct QueuePair {

@@ -20,14 +20,23 @@ namespace rdmascope::replay {
 
 enum class Service : std::uint8_t { rc, uc, ud };
 
+// Where a device is that is managed by MADs.
+struct MadTarget {
+  std::vector<std::uint8_t> route;  // a directed route: the port to leave by at each node on the way, from the tester's
+  std::optional<std::uint16_t> lid;  // instead of it
+  std::uint64_t m_key = 0;           // that its ports ask for
+};
+
 struct DutInfo {
   std::string name;  // "model", "rxe0 at 10.77.0.1:7471"
   IpAddress address{};
   std::optional<MacAddress> mac;  // where frames on an Ethernet wire go
   std::uint32_t max_pmtu = 4096;  // bytes
   std::uint8_t max_initiator_depth = 16, max_responder_resources = 16;
-  bool takes_orders = true;  // false: packets can be sent to it, nothing more
-  bool simulated = false;    // the model
+  bool takes_orders = true;       // false: packets can be sent to it, nothing more
+  bool simulated = false;         // the model
+  bool has_queue_pairs = true;    // false: connections make no sense
+  std::optional<MadTarget> mads;  // it answers MADs
   bool atomics = true, send_with_invalidate = true, flush = false, atomic_write = false;
 };
 

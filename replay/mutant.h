@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "dissect/field.h"
@@ -153,16 +154,23 @@ inline constexpr MutantInfo mutants[] = {
 // Number of a mutant; 0 is the correct model.
 using Mutant = std::uint16_t;
 
-std::optional<Mutant> mutant_by_name(std::string_view name);
+// Of one list.
+constexpr std::optional<Mutant> mutant_by_name(std::span<const MutantInfo> list, std::string_view name) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].name == name) return static_cast<Mutant>(i + 1);
+  return std::nullopt;
+}
+constexpr std::optional<Mutant> mutant_by_name(std::string_view name) { return mutant_by_name(mutants, name); }
 
 template <dissect::Name name>
+consteval Mutant mutant_in(std::span<const MutantInfo> list) {
+  const std::optional<Mutant> number = mutant_by_name(list, name.view());
+  if (!number) throw "no such mutant";
+  return *number;
+}
+template <dissect::Name name>
 consteval Mutant mutant() {
-  Mutant number = 0;
-  for (const MutantInfo& info : mutants) {
-    ++number;
-    if (info.name == name.view()) return number;
-  }
-  throw "no such mutant";
+  return mutant_in<name>(mutants);
 }
 
 }  // namespace rdmascope::replay

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "dissect/aeth.h"
+#include "replay/mad_tester.h"
 #include "replay/script_call.h"
 
 namespace rdmascope::replay {
@@ -24,13 +25,6 @@ constexpr std::size_t most_source_bytes = 1 << 20, most_data = 16 << 20, longest
 constexpr std::string_view file_ending = ".lua";
 // The error value of a script that was ended by a Stop; the Stop itself is in Play.
 char stop_mark;
-
-Play& play_of(lua_State* state) {
-  lua_getfield(state, LUA_REGISTRYINDEX, "rdmascope.play");
-  Play& play = *static_cast<Play*>(lua_touserdata(state, -1));
-  lua_pop(state, 1);
-  return play;
-}
 
 // The line of the script that led here; what the prelude does happens at the line that called it.
 int current_line(lua_State* state, const Play& play) {
@@ -83,8 +77,21 @@ std::uint64_t name_hash(std::string_view name) {
 
 // What needs{} may ask for.
 const std::vector<std::string_view> need_options = {
-    "initiator_depth", "responder_resources", "mtu", "atomics", "send_with_invalidate",
-    "flush",           "atomic_write",        "wire"};
+    "initiator_depth", "responder_resources", "mtu",  "atomics", "send_with_invalidate",
+    "flush",           "atomic_write",        "wire", "mads",    "lid"};
+
+// What kind of node a test is about, of needs{ mads = }: true is any.
+constexpr std::string_view any_node = "any";
+std::optional<std::string> node_type_of(const Options& needs) {
+  if (!needs.has("mads")) return std::nullopt;
+  needs.push("mads");
+  lua_State* const state = needs.state();
+  std::string out(any_node);
+  if (lua_type(state, -1) == LUA_TSTRING) out = lua_tostring(state, -1);
+  lua_pop(state, 1);
+  if (out != any_node && out != "switch" && out != "ca") wrong("needs: mads is true, \"switch\" or \"ca\"");
+  return out;
+}
 
 std::optional<std::string> unmet(const Options& needs, Tester& tester) {
   const DutInfo& info = tester.dut().info();
@@ -102,6 +109,13 @@ std::optional<std::string> unmet(const Options& needs, Tester& tester) {
                                                     {"atomic_write", info.atomic_write}};
   for (const auto& [option, has] : abilities)
     if (needs.flag(option).value_or(false) && !has) return fmt::format("{}: {} cannot do it", option, info.name);
+  if (const std::optional<std::string> type = node_type_of(needs)) {
+    const MadTester::Node& node = tester.mads().node();
+    const std::string_view is = node_type(node.type);
+    if (*type != any_node && *type != is) return fmt::format("a {}: {} is a {}", *type, info.name, is);
+  }
+  if (needs.flag("lid").value_or(false) && tester.mads().lid() == 0)
+    return fmt::format("a LID: {} has none; let a subnet manager run, or name it with --dut node:lid=N", info.name);
   const std::vector<std::string> wires = needs.texts("wire");
   if (!wires.empty() && std::find(wires.begin(), wires.end(), tester.wire().name()) == wires.end())
     return fmt::format("a wire that is {}, not {}", fmt::join(wires, " or "), tester.wire().name());
@@ -119,16 +133,21 @@ int test(Call& call) {
   play.head.covers = options.texts("covers");
   if (play.head.id.empty() || play.head.title.empty()) wrong("test: id and title say what it proves");
   play.allowed_rules = options.texts("allow_rules");
-  play.has_head = true;
-  if (!play.tester) throw Stop{Verdict::passed, {}};
   options.push("needs");
   const Options needs(call.state, -1, "needs", need_options);
+  play.head.node = node_type_of(needs).value_or("");
+  play.has_head = true;
+  if (!play.tester) throw Stop{Verdict::passed, {}};
   if (const std::optional<std::string> why = unmet(needs, *play.tester))
     throw Stop{Verdict::not_applicable, "needs " + *why};
   return 0;
 }
 
 int skip(Call& call) { throw Stop{Verdict::skipped, luaL_optstring(call.state, call.first, "no reason given")}; }
+
+int not_applicable(Call& call) {
+  throw Stop{Verdict::not_applicable, luaL_optstring(call.state, call.first, "no reason given")};
+}
 
 int fail(Call& call) { throw Stop{Verdict::failed, luaL_optstring(call.state, call.first, "the script says so")}; }
 
@@ -153,8 +172,18 @@ bool holds(lua_State* state, int value, int wanted, std::string& shown) {
     lua_getfield(state, wanted, "min");
     lua_getfield(state, wanted, "max");
     const int min = lua_gettop(state) - 1, max = min + 1;
-    if (lua_isnil(state, min) && lua_isnil(state, max)) wrong("check: a table is a range {min=, max=}");
     bool good = true;
+    if (lua_isnil(state, min) && lua_isnil(state, max)) {  // a list: any of them
+      good = false;
+      for (lua_Integer i = 1; lua_geti(state, wanted, i) != LUA_TNIL && i <= 1000; ++i) {
+        shown += (shown.empty() ? "" : " or ") + text_of(state, -1);
+        good = good || lua_compare(state, value, -1, LUA_OPEQ) != 0;
+        lua_pop(state, 1);
+      }
+      if (shown.empty()) wrong("check: a table is a range {min=, max=} or a list of values");
+      lua_pop(state, 3);
+      return good;
+    }
     if (!lua_isnil(state, min)) {
       shown = "at least " + text_of(state, min);
       good = lua_compare(state, min, value, LUA_OPLE) != 0;
@@ -188,6 +217,17 @@ int print(Call& call) {
     line += (i > call.first ? " " : "") + text_of(call.state, i);
   call.tester().tell(Event::Kind::printed, std::move(line));
   return 0;
+}
+
+// Stands below the verdict, whatever it is.
+int note(Call& call) {
+  call.play.notes.emplace_back(luaL_checkstring(call.state, call.first));
+  return 0;
+}
+
+int sampled(Call& call) {
+  lua_pushboolean(call.state, call.tester().options().sampled);
+  return 1;
 }
 
 // Bytes that differ from place to place, so that any mix-up shows.
@@ -247,6 +287,8 @@ template <class Body>
 void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
   Tester& tester = *play.tester;
   const std::int64_t begin_ns = tester.now_ns();
+  const std::uint64_t first_frame = tester.frames().size() + 1;
+  std::vector<std::string> outer_notes = std::exchange(play.notes, {});
   play.stop.reset();
   std::optional<std::string> error = body();  // the sentence of what was no Stop
   std::optional<Stop> stop = std::move(play.stop);
@@ -259,12 +301,14 @@ void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
     tester.at(0);
     try {
       tester.close_all(first_connection);
+      if (tester.uses_mads()) tester.mads().finish();
     } catch (Stop& left) {
       left.message = located(play, 0, left.message);
       stop = std::move(left);
     }
   }
   tester.abandon(first_connection);
+  if (tester.uses_mads()) tester.mads().abandon();
   if (stop) {
     c.verdict = stop->verdict;
     c.message = std::move(stop->message);
@@ -277,7 +321,7 @@ void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
     std::vector<std::uint32_t> connections;
     for (std::uint32_t id = first_connection + 1; id <= tester.last_connection(); ++id)
       if (std::find(play.judged.begin(), play.judged.end(), id) == play.judged.end()) connections.push_back(id);
-    std::vector<std::string> violations = tester.judge(connections, play.allowed_rules);
+    std::vector<std::string> violations = tester.judge(connections, play.allowed_rules, first_frame);
     play.judged.insert(play.judged.end(), connections.begin(), connections.end());
     if (!violations.empty() && c.verdict == Verdict::passed) {
       c.verdict = Verdict::failed;
@@ -286,6 +330,7 @@ void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
     }
     for (std::string& violation : violations) c.details.push_back(std::move(violation));
   }
+  for (std::string& text : std::exchange(play.notes, std::move(outer_notes))) c.details.push_back(std::move(text));
   c.duration_ns = tester.now_ns() - begin_ns;
 }
 
@@ -327,10 +372,13 @@ const Function functions[] = {
     {"test", global, test, test_options},
     {"sub", global, sub, {}},
     {"skip", global, skip, {}},
+    {"not_applicable", global, not_applicable, {}},
     {"fail", global, fail, {}},
     {"assert", global, check_true, {}},
     {"check", global, check_value, {}},
     {"print", global, print, {}},
+    {"note", global, note, {}},
+    {"sampled", global, sampled, {}},
     {"pattern", global, pattern, {}},
     {"wait", global, wait, {}},
     {"now", global, now, {}},
@@ -352,6 +400,7 @@ int furnish(lua_State* state) {
   push_functions(state, dut_functions(), global, 0);
   push_functions(state, packet_functions(), packets, 0);
   lua_pop(state, 1);
+  register_mads(state);
   if (luaL_loadbufferx(state, prelude_source, std::strlen(prelude_source), "=prelude", "t") != LUA_OK)
     return lua_error(state);
   lua_call(state, 0, 2);  // methods by name, and their options
@@ -379,6 +428,13 @@ void furnish(Play& play) {
 }
 
 }  // namespace
+
+Play& play_of(lua_State* state) {
+  lua_getfield(state, LUA_REGISTRYINDEX, "rdmascope.play");
+  Play& play = *static_cast<Play*>(lua_touserdata(state, -1));
+  lua_pop(state, 1);
+  return play;
+}
 
 Tester& Call::tester() const { return *play.tester; }
 
@@ -464,9 +520,9 @@ ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOpt
 
 std::vector<Vocabulary> script_vocabulary() {
   std::vector<Vocabulary> out;
-  for (const std::span<const Function> some : {test_functions(), dut_functions(), packet_functions()})
+  for (const std::span<const Function> some : {test_functions(), dut_functions(), packet_functions(), mad_functions()})
     for (const Function& f : some) {
-      static constexpr std::string_view prefix[] = {"", "", "rc:", "rc.dut:"};
+      static constexpr std::string_view prefix[] = {"", "", "rc:", "rc.dut:", "mad."};
       Vocabulary v{std::string(prefix[static_cast<std::size_t>(f.where)]) + std::string(f.name), {}};
       v.options.assign(f.options.begin(), f.options.end());
       out.push_back(std::move(v));

@@ -23,6 +23,7 @@ Result<Script> read_script(const std::string& path);
 struct ScriptHead {
   std::string id, title;
   std::vector<std::string> covers;
+  std::string node{};  // of a test of management datagrams: "switch", "ca" or "any"
 };
 Result<ScriptHead> head_of(const Script& script);
 

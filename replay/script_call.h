@@ -35,6 +35,7 @@ struct Function {
     packets,     // expect{...} on the current connection, and rc:expect{...}
     connection,  // rc:close{...}
     dut,         // rc.dut:post_read{...}
+    mad,         // mad.get{...}
   };
   std::string_view name;
   Where where;
@@ -44,6 +45,7 @@ struct Function {
 std::span<const Function> test_functions();    // test, sub, skip, ...: script.cc
 std::span<const Function> packet_functions();  // expect, send, ...: script_packets.cc
 std::span<const Function> dut_functions();     // open_rc, post_read, ...: script_dut.cc
+std::span<const Function> mad_functions();     // mad.get, mad.set, ...: script_mad.cc
 
 // The state of a script that is being played.
 struct Play {
@@ -54,12 +56,14 @@ struct Play {
   ScriptHead head;
   bool has_head = false;
   std::vector<std::string> allowed_rules;
+  std::vector<std::string> notes;     // of the present case
   std::vector<Case> finished;         // subs
   std::vector<std::uint32_t> judged;  // connections whose sub has looked at them
   std::optional<std::string> in_sub;  // its name
   std::optional<Stop> stop;           // why the script was ended
 };
 
+Play& play_of(lua_State* state);
 [[noreturn]] void wrong(std::string message);  // Stop with Verdict::error
 
 // The one table that a function was given; no table is an empty one.
@@ -76,6 +80,7 @@ class Options {
   std::optional<std::int64_t> duration_ns(const char* name) const;
   std::vector<std::string> texts(const char* name) const;  // a list of texts, or one
   void push(const char* name) const;                       // its value, or nil
+  lua_State* state() const { return state_; }
 
  private:
   lua_State* state_;
@@ -97,11 +102,19 @@ std::vector<std::string> keys_of(lua_State* state, int index);
 void push_psn(lua_State* state, const Psn& psn);
 std::optional<Psn> psn_at(lua_State* state, int index);
 void push_packet(Call& call, const Connection& connection, const Seen& seen);
+// The fields of a header as a table; arrays are lists.
+void push_layer(lua_State* state, const dissect::Packet& packet, const dissect::Layer& layer);
+void push_mad(Call& call, std::uint64_t frame);  // nil where there is none
+// The table at `index`: opcodes by position, then fields. Keys in `others` are for the caller. Of packets on
+// `connection` the P_Key must be right, since a receiver drops others; where nullptr it may be any.
+Expectation expectation_at(Call& call, int index, std::string_view function, std::span<const std::string_view> others,
+                           const Connection* connection);
 void push_functions(lua_State* state, std::span<const Function> functions, Function::Where where,
                     std::uint32_t connection);  // into the table on top
 // The table on top cannot be asked for what it does not have; `what` it is: "a connection".
 void make_strict(lua_State* state, const char* what);
 void register_values(lua_State* state);  // metatables, and the constants
+void register_mads(lua_State* state);    // mad.get and its like
 
 struct Constant {
   std::string_view name;

@@ -24,62 +24,6 @@ void must(const Result<void>& result, std::string_view function) {
   if (!result) wrong(fmt::format("{}: {}", function, result.error()));
 }
 
-// The table at `index`: opcodes by position, then fields. Keys in `others` are for the caller. Of packets on
-// `connection` the P_Key must be right, since a receiver drops others; where nullptr it may be any.
-Expectation expectation_at(Call& call, int index, std::string_view function, std::span<const std::string_view> others,
-                           const Connection* connection) {
-  lua_State* const state = call.state;
-  index = lua_absindex(state, index);
-  bool looks_at_p_key = false;
-  if (!lua_istable(state, index))
-    wrong(fmt::format("{} takes a table: {}{{\"RC_SEND_ONLY\", psn = ...}}", function, function));
-  Expectation out;
-  for (lua_Integer i = 1; i <= 256; ++i) {
-    const bool more = lua_geti(state, index, i) != LUA_TNIL;
-    if (more) out.opcode(opcode_at(state, -1));
-    lua_pop(state, 1);
-    if (!more) break;
-  }
-  for (const std::string& key : keys_of(state, index)) {
-    if (key != "payload" && key != "payload_bytes" && std::find(others.begin(), others.end(), key) != others.end())
-      continue;
-    lua_getfield(state, index, key.c_str());
-    if (key == "payload") {
-      std::size_t length = 0;
-      if (lua_type(state, -1) != LUA_TSTRING) wrong("payload is a text; payload_bytes says how many bytes");
-      const char* bytes = lua_tolstring(state, -1, &length);
-      out.payload({bytes, length});
-    } else if (key == "payload_bytes") {
-      out.payload_bytes(allowed_at(state, -1, key));
-    } else if (header_key(key)) {
-      if (is_any(state, -1) || is_none(state, -1)) {
-        must(out.header(key, is_any(state, -1)), function);
-      } else if (lua_istable(state, -1)) {
-        for (const std::string& field : keys_of(state, -1)) {
-          lua_getfield(state, -1, field.c_str());
-          looks_at_p_key = looks_at_p_key || field == "p_key";
-          must(out.field(key + "." + field, allowed_at(state, -1, field)), function);
-          lua_pop(state, 1);
-        }
-      } else {
-        wrong(fmt::format("{}: {} is a table of its fields, any or none", function, key));
-      }
-    } else {
-      looks_at_p_key = looks_at_p_key || key.ends_with("p_key");
-      must(out.field(key, allowed_at(state, -1, key)), function);
-    }
-    lua_pop(state, 1);
-  }
-  if (connection && !looks_at_p_key) {
-    const std::uint64_t key = connection->channel.p_key & 0x7fff;  // the top bit is the sender's membership
-    must(
-        out.field("p_key",
-                  {{{key, key}, {key | 0x8000, key | 0x8000}}, {}, fmt::format("0x{:04x}", connection->channel.p_key)}),
-        function);
-  }
-  return out;
-}
-
 std::int64_t within(const Call& call, int index, std::int64_t otherwise) {
   lua_State* const state = call.state;
   if (!lua_istable(state, index)) return otherwise;
@@ -301,6 +245,60 @@ const Function functions[] = {
 };
 
 }  // namespace
+
+Expectation expectation_at(Call& call, int index, std::string_view function, std::span<const std::string_view> others,
+                           const Connection* connection) {
+  lua_State* const state = call.state;
+  index = lua_absindex(state, index);
+  bool looks_at_p_key = false;
+  if (!lua_istable(state, index))
+    wrong(fmt::format("{} takes a table: {}{{\"RC_SEND_ONLY\", psn = ...}}", function, function));
+  Expectation out;
+  for (lua_Integer i = 1; i <= 256; ++i) {
+    const bool more = lua_geti(state, index, i) != LUA_TNIL;
+    if (more) out.opcode(opcode_at(state, -1));
+    lua_pop(state, 1);
+    if (!more) break;
+  }
+  for (const std::string& key : keys_of(state, index)) {
+    if (key != "payload" && key != "payload_bytes" && std::find(others.begin(), others.end(), key) != others.end())
+      continue;
+    lua_getfield(state, index, key.c_str());
+    if (key == "payload") {
+      std::size_t length = 0;
+      if (lua_type(state, -1) != LUA_TSTRING) wrong("payload is a text; payload_bytes says how many bytes");
+      const char* bytes = lua_tolstring(state, -1, &length);
+      out.payload({bytes, length});
+    } else if (key == "payload_bytes") {
+      out.payload_bytes(allowed_at(state, -1, key));
+    } else if (header_key(key)) {
+      if (is_any(state, -1) || is_none(state, -1)) {
+        must(out.header(key, is_any(state, -1)), function);
+      } else if (lua_istable(state, -1)) {
+        for (const std::string& field : keys_of(state, -1)) {
+          lua_getfield(state, -1, field.c_str());
+          looks_at_p_key = looks_at_p_key || field == "p_key";
+          must(out.field(key + "." + field, allowed_at(state, -1, field)), function);
+          lua_pop(state, 1);
+        }
+      } else {
+        wrong(fmt::format("{}: {} is a table of its fields, any or none", function, key));
+      }
+    } else {
+      looks_at_p_key = looks_at_p_key || key.ends_with("p_key");
+      must(out.field(key, allowed_at(state, -1, key)), function);
+    }
+    lua_pop(state, 1);
+  }
+  if (connection && !looks_at_p_key) {
+    const std::uint64_t key = connection->channel.p_key & 0x7fff;  // the top bit is the sender's membership
+    must(
+        out.field("p_key",
+                  {{{key, key}, {key | 0x8000, key | 0x8000}}, {}, fmt::format("0x{:04x}", connection->channel.p_key)}),
+        function);
+  }
+  return out;
+}
 
 std::span<const Function> packet_functions() { return functions; }
 

@@ -379,32 +379,37 @@ void push_packet(Call& call, const Connection& connection, const Seen& seen) {
   set_number(state, "frame", seen.frame);
   push_bytes(state, payload_of(packet));
   lua_setfield(state, -2, "payload");
-  dissect::Value value;
   for (const dissect::Layer& layer : packet.layers()) {
     const std::string key(layer.header->name.substr(layer.header->name.rfind('.') + 1));
     if (key == "payload" || key == "frame" || key == "rdmascope") continue;
-    lua_newtable(state);
-    for (const dissect::Field& field : layer.header->fields) {
-      if (!dissect::read(packet, layer, field, 0, value)) continue;
-      const std::string name(field.name);
-      if (name == "psn" && layer.header == &dissect::header<dissect::Bth>) {
-        put_psn("psn", value.number);
-        continue;
-      }
-      if (field.count == 1) {
-        push_value(state, value);
-      } else {  // an array
-        lua_newtable(state);
-        for (unsigned n = 0; dissect::read(packet, layer, field, n, value); ++n) {
-          push_value(state, value);
-          lua_rawseti(state, -2, static_cast<lua_Integer>(n) + 1);
-        }
-      }
-      lua_setfield(state, -2, name.c_str());
+    push_layer(state, packet, layer);
+    if (layer.header == &dissect::header<dissect::Bth>) {
+      lua_getfield(state, -1, "psn");
+      const std::uint64_t psn = number_at(state, -1, "psn");
+      lua_pop(state, 1);
+      put_psn("psn", psn);
     }
     lua_setfield(state, -2, key.c_str());
   }
   luaL_setmetatable(state, "rdmascope.packet");
+}
+
+void push_layer(lua_State* state, const dissect::Packet& packet, const dissect::Layer& layer) {
+  dissect::Value value;
+  lua_newtable(state);
+  for (const dissect::Field& field : layer.header->fields) {
+    if (!dissect::read(packet, layer, field, 0, value)) continue;
+    if (field.count > 1) {
+      lua_newtable(state);
+      for (unsigned n = 0; dissect::read(packet, layer, field, n, value); ++n) {
+        push_value(state, value);
+        lua_seti(state, -2, static_cast<lua_Integer>(n) + 1);
+      }
+    } else {
+      push_value(state, value);
+    }
+    lua_setfield(state, -2, std::string(field.name).c_str());
+  }
 }
 
 void make_strict(lua_State* state, const char* what) {

@@ -8,6 +8,7 @@
 
 #include "dissect/headers.h"
 #include "dissect/walk.h"
+#include "replay/mad_tester.h"
 
 namespace rdmascope::replay {
 namespace {
@@ -46,6 +47,8 @@ std::string_view name(Verdict verdict) {
 Tester::Tester(Wire& wire, Dut& dut, TesterOptions options)
     : wire_(wire), dut_(dut), options_(options), random_(options.seed), start_ns_(wire.now_ns()) {}
 
+Tester::~Tester() = default;
+
 std::string Tester::place() const { return fmt::format("{}:{}", script_, line_); }
 
 void Tester::fail(std::string message, std::vector<std::string> details) {
@@ -83,6 +86,8 @@ Connection& Tester::current() {
 }
 
 Connection& Tester::open(ChannelOptions options, bool psns_given[2], bool depth_given) {
+  if (!dut_.info().has_queue_pairs)
+    stop(Verdict::not_applicable, fmt::format("{} is reached by MADs, not through queue pairs", dut_.info().name));
   options.tester_address = wire_.address();
   // Queue pair numbers grow, so that one that was used is not used again and late packets are told apart.
   options.tester_qpn = 0x100000 + static_cast<std::uint32_t>(random_() & 0x7ff00) + last_connection();
@@ -134,22 +139,43 @@ void Tester::walk(std::uint64_t frame, Packet& packet) const {
 Seen Tester::send(Connection& connection, const Draft& draft, std::optional<std::uint32_t> to_qpn) {
   Path path = connection.path;
   if (to_qpn) path.destination_qpn = *to_qpn;
-  KeptFrame frame;
-  frame.bytes = must(draft.build(path));
-  frame.time_ns = wire_.now_ns();
-  frame.from_tester = true;
-  frame.connection = connection.id;
-  if (const Result<void> able = wire_.carries(frame.bytes); !able) stop(Verdict::not_applicable, able.error());
-  must(wire_.send(frame.bytes));
-  if (kept_bytes_ += frame.bytes.size(); kept_bytes_ > most_kept_bytes)
-    stop(Verdict::error, fmt::format("script sends and receives more than {} MB", most_kept_bytes >> 20));
-  frames_.push_back(std::move(frame));
+  transmit(must(draft.build(path)), &connection, false);
   Packet packet;
   walk(frames_.size(), packet);
   std::string line = line_of(packet, connection.starts, true);
   frames_.back().step = place() + " send " + line;
   tell(Event::Kind::sent, std::move(line), &connection, frames_.size());
   return {frames_.size()};
+}
+
+std::uint64_t Tester::transmit(std::vector<std::uint8_t> bytes, const Connection* connection, bool is_mad) {
+  KeptFrame frame;
+  frame.bytes = std::move(bytes);
+  frame.time_ns = wire_.now_ns();
+  frame.from_tester = true;
+  frame.is_mad = is_mad;
+  frame.connection = connection ? connection->id : 0;
+  if (const Result<void> able = wire_.carries(frame.bytes); !able) stop(Verdict::not_applicable, able.error());
+  must(wire_.send(frame.bytes));
+  if (kept_bytes_ += frame.bytes.size(); kept_bytes_ > most_kept_bytes)
+    stop(Verdict::error, fmt::format("script sends and receives more than {} MB", most_kept_bytes >> 20));
+  frames_.push_back(std::move(frame));
+  return frames_.size();
+}
+
+MadTester& Tester::mads() {
+  if (!dut_.info().mads) stop(Verdict::not_applicable, fmt::format("{} is not reached by MADs", dut_.info().name));
+  if (!wire_.mads()) stop(Verdict::not_applicable, fmt::format("wire {} carries no MADs", wire_.name()));
+  if (!mads_) mads_ = std::make_unique<MadTester>(*this);
+  return *mads_;
+}
+
+std::uint64_t Tester::next_mad(std::int64_t deadline_ns) {
+  while (arrived_mads_.empty())
+    if (!pump(deadline_ns)) return 0;
+  const std::size_t index = arrived_mads_.front();
+  arrived_mads_.pop_front();
+  return index + 1;
 }
 
 std::int64_t Tester::slice(std::int64_t deadline_ns) {
@@ -175,6 +201,11 @@ bool Tester::pump(std::int64_t deadline_ns) {
   const auto bth = packet.find<dissect::Bth>();
   if (!bth) return true;  // others talk on this wire, too
   const std::uint64_t qpn = bth->get<"destqp">();
+  if (qpn <= 1 && wire_.mads()) {
+    frames_[index].is_mad = true;
+    arrived_mads_.push_back(index);
+    return true;
+  }
   for (const std::unique_ptr<Connection>& c : connections_)
     if (c->options.tester_qpn == qpn) {
       frames_[index].connection = c->id;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,9 @@ struct TesterOptions {
   std::uint64_t seed = 1;                          // for PSNs and queue pair numbers that a script leaves open
   const std::atomic<bool>* interrupted = nullptr;  // set by a signal: the script ends
   Wrap wrap = Wrap::roce_v2;                       // what the device's packets stand in; the wire must carry it
+  bool destructive = false;                        // requests that may crash a device go out, too
+  bool sampled = false;                            // long loops take a sample
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // of a long loop
 };
 
 // A frame as it passed, either way.
@@ -43,6 +47,7 @@ struct KeptFrame {
   std::vector<std::uint8_t> bytes;
   std::int64_t time_ns = 0;  // on the wire's clock
   bool from_tester = false;
+  bool is_mad = false;           // on a wire that carries them
   std::uint32_t connection = 0;  // 0: none
   std::string step;              // "c09.lua:9 expect RC_RDMA_READ_REQUEST"; empty: nobody asked for it
 };
@@ -103,9 +108,12 @@ struct Seen {
   std::size_t alternative = 0;
 };
 
+class MadTester;
+
 class Tester {
  public:
   Tester(Wire& wire, Dut& dut, TesterOptions options);
+  ~Tester();
 
   static constexpr std::int64_t default_within_ns = 1'000'000'000;
 
@@ -149,9 +157,26 @@ class Tester {
   void write_memory(Connection& connection, Region region, std::uint32_t offset, std::string_view bytes);
   void expect_state(Connection& connection, QpState state, std::int64_t within_ns);
 
-  // Violations of the specification by the device on these connections, as sentences. `allowed`: ids of rules.
-  std::vector<std::string> judge(const std::vector<std::uint32_t>& connections,
-                                 const std::vector<std::string>& allowed) const;
+  // ---- management datagrams: what MadTester needs
+
+  // Stops where wire or device know no MADs.
+  MadTester& mads();
+  bool uses_mads() const { return mads_ != nullptr; }
+  // Sends a frame as it is, and keeps it. Its number in the record.
+  std::uint64_t transmit(std::vector<std::uint8_t> frame, const Connection* connection, bool is_mad);
+  // The next MAD that arrives, by its number; 0: none until then.
+  std::uint64_t next_mad(std::int64_t deadline_ns);
+  void set_step(std::uint64_t frame, const std::string& step) { mark(frame - 1, step); }
+  std::int64_t patience(std::int64_t within_ns) const {
+    return static_cast<std::int64_t>(static_cast<double>(within_ns) * options_.timeout_factor);
+  }
+  std::uint64_t random() { return random_(); }
+  const TesterOptions& options() const { return options_; }
+
+  // Violations of the specification by the device on these connections, and in MADs from `first_frame` on, as
+  // sentences. `allowed`: ids of rules.
+  std::vector<std::string> judge(const std::vector<std::uint32_t>& connections, const std::vector<std::string>& allowed,
+                                 std::uint64_t first_frame) const;
 
   std::int64_t now_ns() { return wire_.now_ns() - start_ns_; }
   Wire& wire() { return wire_; }
@@ -179,9 +204,6 @@ class Tester {
   std::uint32_t take_local(Connection& connection, std::uint32_t length);
   void check_completion(Connection& connection, const Completion& completion, const CompletionWanted& wanted);
   std::string describe(const Connection& connection, const Completion& completion) const;
-  std::int64_t patience(std::int64_t within_ns) const {
-    return static_cast<std::int64_t>(static_cast<double>(within_ns) * options_.timeout_factor);
-  }
   // Waiting is done in slices, so that an interrupt is heard.
   std::int64_t slice(std::int64_t deadline_ns);
   void must(const Result<void>& result);
@@ -205,6 +227,8 @@ class Tester {
   std::size_t kept_bytes_ = 0;
   std::vector<Event> events_;
   std::uint64_t next_work_id_ = 1;
+  std::unique_ptr<MadTester> mads_;
+  std::deque<std::size_t> arrived_mads_;  // frames nobody has looked at, index
 };
 
 }  // namespace rdmascope::replay

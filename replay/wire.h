@@ -26,6 +26,16 @@ struct Received {
   std::int64_t time_ns = 0;  // since 1970-01-01 UTC; on the memory wire since its start
 };
 
+// How a wire carries management datagrams (MADs). Their frames start with LRH (replay/mad_frame.h).
+struct MadCarriage {
+  // False: between the tester and the link stands a host interface, which moves the hop pointer of a directed route,
+  // and makes everything before the MAD but addresses. Frames then show the MAD as the interface takes and gives it.
+  bool on_link = true;
+  unsigned tid_bits = 64;     // low bits of a transaction ID that are the tester's; the host uses the others
+  unsigned window = 16;       // requests that may be outstanding at a time
+  std::uint16_t own_lid = 0;  // 0: none, or the host knows
+};
+
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -37,6 +47,7 @@ class Wire {
   virtual IpAddress address() const = 0;
   virtual std::optional<MacAddress> mac() const { return std::nullopt; }
   virtual std::int64_t now_ns() = 0;
+  virtual std::optional<MadCarriage> mads() const { return std::nullopt; }  // nullopt: it carries none
 
   // An error when the wire cannot carry the frame as it is, whatever the device may be.
   virtual Result<void> carries(std::span<const std::uint8_t> frame) const;
@@ -51,7 +62,8 @@ Result<MacAddress> parse_mac(const std::string& text);
 
 // A wire by what the user calls it: "udp:10.77.0.2", "udp" (127.0.0.1), "eth:IF", "eth:IF:ADDRESS". The memory wire is
 // made together with its model.
-inline constexpr std::string_view wire_forms = "udp[:ADDRESS], eth:INTERFACE[:ADDRESS]";
+inline constexpr std::string_view wire_forms =
+    "udp[:ADDRESS], eth:INTERFACE[:ADDRESS], umad:DEVICE[,PORT], ibsim[:NAME][,NODE]";
 Result<std::unique_ptr<Wire>> open_wire(const std::string& text);
 
 }  // namespace rdmascope::replay

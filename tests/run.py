@@ -70,6 +70,7 @@ STAGES = [
     # Debian's Python: raw sockets need no more.
     ("capture", command("/usr/bin/python3", "tests/capture/live.py", TOOL)),
     ("vm", command(sys.executable, "tests/vm/run.py", TOOL)),
+    ("ibsim", command(sys.executable, "tests/ibsim/run.py", TOOL)),
     ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),

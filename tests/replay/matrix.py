@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""The conformance suite against the model and its mutants: matrix.py TOOL [--accept] [FOLDER...]
+"""The conformance suite against the models and their mutants: matrix.py TOOL [--accept] [--area AREA] [FOLDER...]
 
 Every test passes on the correct model, fails on at least one mutant, and every mutant fails at least one test: a test that
 nothing fails proves nothing, and a rule that can be broken unseen is not tested. Which tests catch which mutant is kept in
 MATRIX beside this file; --accept writes it anew, and that diff is reviewed like code. Mutants that no test can catch stand in
 WITHOUT_TEST with the reason. FOLDER: scripts in place of the suite that the tool knows.
+
+Each area of the suite has its own models: `transport` the one with queue pairs, `mad` a switch and a channel adapter. A test
+passes if it does on one of them and fails on none; a mutant is caught if a test fails on one. --area: only this one.
 
 A mutant that breaks every packet fails every test; MATRIX then says "all but" those that pass.
 """
@@ -23,26 +26,57 @@ ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=1", **os.environ}
 HEAD = "# Mutant of the model: tests that fail on it. Written by matrix.py --accept.\n"
 
 
-class Suite:
-    """One run of all scripts: the worst verdict of each test, over its parts, and what was said of it."""
+class Area:
+    """A part of the suite, and the models it is about. `mutants`: whether a mutant, by its name, is one of theirs."""
 
-    def __init__(self, tool, dut, scripts):
-        result = subprocess.run([tool, "test", "--dut", dut, "-T", "json", *scripts], capture_output=True, text=True,
-                                env=ENVIRONMENT)
+    def __init__(self, name, models, options, mutants):
+        self.name, self.models, self.options, self.mutants = name, models, options, mutants
+
+
+AREAS = [
+    Area("transport", ["model:"], [], lambda name: not name.startswith("mad-")),
+    # Long loops take their sample: a mutant shows in it, too.
+    Area("mad", ["model:switch,", "model:hca,"], ["--sampled"], lambda name: name.startswith("mad-")),
+]
+
+
+class Suite:
+    """All scripts once on each model: the verdict of each test over its parts and models, and what was said of it."""
+
+    # From good to bad. On another model it may pass where this one cannot do it.
+    ORDER = ["passed", "skipped", "not applicable", "failed", "error"]
+
+    def __init__(self, tool, area, scripts, mutant=None):
         self.verdicts, self.messages, self.trouble = {}, {}, None
-        try:
-            cases = json.loads(result.stdout)["tests"]
-        except (ValueError, KeyError):
-            self.trouble = f"no report, exit status {result.returncode}: {result.stderr[-500:]}"
-            return
-        worst = ["passed", "skipped", "not applicable", "failed", "error"]
-        for case in cases:
-            name = case["id"].split("/")[0]
-            known = self.verdicts.get(name, "passed")
-            if worst.index(case["verdict"]) >= worst.index(known):
-                self.verdicts[name] = case["verdict"]
-                if case["verdict"] != "passed":
-                    self.messages[name] = f"{case['id']}: {case['message']}"
+        parts = {}  # verdict of each part: the best one, but what failed has failed
+        for model in area.models:
+            dut = f"{model}mutant={mutant}" if mutant else model.rstrip(":,")
+            result = subprocess.run([tool, "test", "--dut", dut, "-T", "json", *area.options, *scripts], capture_output=True,
+                                    text=True, env=ENVIRONMENT)
+            try:
+                cases = json.loads(result.stdout)["tests"]
+            except (ValueError, KeyError):
+                self.trouble = f"no report, exit status {result.returncode}: {result.stderr[-500:]}"
+                return
+            for case in cases:
+                name, verdict = case["id"], case["verdict"]
+                if verdict in ("failed", "error") or name not in parts:
+                    better = parts.get(name) not in ("failed", "error") or verdict == "error"
+                else:
+                    better = parts[name] in ("skipped", "not applicable")
+                if better:
+                    parts[name] = verdict
+                    if verdict != "passed":
+                        self.messages[name] = f"{name}: {case['message']}"
+        for name, verdict in parts.items():
+            test = name.split("/")[0]
+            # A test of parts that is not applicable as a whole on one model has a case of its own there.
+            if verdict == "not applicable" and name == test and any(other.startswith(test + "/") for other in parts):
+                continue
+            if self.ORDER.index(verdict) >= self.ORDER.index(self.verdicts.get(test, "passed")):
+                self.verdicts[test] = verdict
+                if verdict != "passed":
+                    self.messages[test] = self.messages[name]
 
     def failed(self):
         return sorted(name for name, verdict in self.verdicts.items() if verdict == "failed")
@@ -80,9 +114,14 @@ def read_matrix():
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--accept"]
-    if not arguments:
-        sys.exit(__doc__.splitlines()[0])
     accept = "--accept" in sys.argv
+    areas = AREAS
+    if "--area" in arguments:
+        at = arguments.index("--area")
+        areas = [a for a in AREAS if arguments[at + 1:at + 2] == [a.name]]
+        del arguments[at:at + 2]
+    if not arguments or not areas:
+        sys.exit(__doc__.splitlines()[0])
     tool, scripts = arguments[0], arguments[1:]
     status = 0
 
@@ -91,42 +130,45 @@ def main():
         print(f"ok {name}" if good else f"FAIL {name}: {why}", flush=True)
         status |= not good
 
-    right = Suite(tool, "model", scripts)
-    if right.trouble:
-        print(f"FAIL suite: {right.trouble}")
-        return 1
-    tests = sorted(right.verdicts)
-    for test in tests:
-        report(right.verdicts[test] == "passed", f"suite/{test}",
-               f"{right.verdicts[test]} on the model: {right.messages.get(test)}")
-
-    names, reasons, golden = mutant_names(tool), without_test(), read_matrix()
-    rows, catching = [], set()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, suite in zip(names, pool.map(lambda n: Suite(tool, "model:mutant=" + n, scripts), names)):
-            if suite.trouble:
-                report(False, f"mutant/{name}", suite.trouble)
-                continue
-            caught = suite.failed()
-            catching.update(caught)
-            rows.append(row(name, caught, tests))
-            errors = [suite.messages[t] for t in tests if suite.verdicts.get(t) == "error"]
-            if errors:
-                report(False, f"mutant/{name}", "error in " + errors[0])
-            elif name in reasons:
-                report(not caught, f"mutant/{name}", f"stands in WITHOUT_TEST, but {' '.join(caught)} fail")
-            elif not caught:
-                report(False, f"mutant/{name}", "no test fails on it")
-            else:
-                report(accept or golden.get(name) == rows[-1], f"mutant/{name}",
-                       f"MATRIX has \"{golden.get(name, 'nothing')}\", now \"{rows[-1]}\"; --accept if that is right")
-    for test in tests:
-        report(test in catching, f"catches/{test}", "no mutant fails it")
-    for name in sorted(set(golden) - set(names)):
+    all_names, reasons, golden = mutant_names(tool), without_test(), read_matrix()
+    rows = {}
+    for area in areas:
+        chosen = scripts or [area.name]
+        right = Suite(tool, area, chosen)
+        if right.trouble:
+            print(f"FAIL suite: {right.trouble}")
+            return 1
+        tests = sorted(right.verdicts)
+        for test in tests:
+            report(right.verdicts[test] == "passed", f"suite/{test}",
+                   f"{right.verdicts[test]} on the model: {right.messages.get(test)}")
+        names, catching = [n for n in all_names if area.mutants(n)], set()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for name, suite in zip(names, pool.map(lambda n: Suite(tool, area, chosen, n), names)):
+                if suite.trouble:
+                    report(False, f"mutant/{name}", suite.trouble)
+                    continue
+                caught = suite.failed()
+                catching.update(caught)
+                rows[name] = row(name, caught, tests)
+                errors = [suite.messages[t] for t in tests if suite.verdicts.get(t) == "error"]
+                if errors:
+                    report(False, f"mutant/{name}", "error in " + errors[0])
+                elif name in reasons:
+                    report(not caught, f"mutant/{name}", f"stands in WITHOUT_TEST, but {' '.join(caught)} fail")
+                elif not caught:
+                    report(False, f"mutant/{name}", "no test fails on it")
+                else:
+                    report(accept or golden.get(name) == rows[name], f"mutant/{name}",
+                           f"MATRIX has \"{golden.get(name, 'nothing')}\", now \"{rows[name]}\"; --accept if that is right")
+        for test in tests:
+            report(test in catching, f"catches/{test}", "no mutant fails it")
+    for name in sorted(set(golden) - set(all_names)):
         report(accept, f"mutant/{name}", "stands in MATRIX, but the model has none of that name; --accept")
     if accept:
+        golden.update(rows)
         with open(MATRIX, "w") as out:
-            out.write(HEAD + "".join(r + "\n" for r in rows))
+            out.write(HEAD + "".join(golden[name] + "\n" for name in all_names if name in golden))
     return status
 
 

@@ -38,7 +38,7 @@ def test(*arguments, wire=f"udp:{TESTER}"):
 
 
 def suite():
-    cases, said = test("--known", KNOWN)
+    cases, said = test("transport", "--known", KNOWN)
     if not cases:
         report(False, "suite", said)
     tests = {}
