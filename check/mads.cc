@@ -276,6 +276,8 @@ void Mads::answer(const MadContext& c, const Key& key, MadFacts& facts) {
   if (question && !answers_it(c, *question) && (question->answered() || reuses(key))) question = nullptr;
   if (!question) {
     facts.unpaired = true;
+    if (c.subn())
+      last_set_[{key.peer, key.mad_class, c.attribute_id(), c.modifier()}] = c.packet.frame.number;  // perhaps
     early_[next_early_++ % early_.size()] = {key, c.attribute_id(), c.modifier(), c.packet.frame.number, now_ns};
     const auto subject = by_subject_.find({key.peer, key.mad_class, c.attribute_id(), c.modifier()});
     if (subject == by_subject_.end()) return;
