@@ -8,6 +8,7 @@ NAME", "FAIL NAME: why" or "skip NAME: why"; skips where ibsim, opensm or infini
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,8 @@ def main():
     if why:
         print(f"skip ibsim: {why}")
         return 0
+    # Whoever ends this run ends the fabric with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         for part in (lambda: seed(tool), lambda: values(tool, folder), lambda: umad(tool), lambda: subnet_manager(tool, folder),
                      lambda: suite(tool, folder)):
