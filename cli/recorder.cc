@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <vector>
 
 #include "capture/cqe_record.h"
 #include "dissect/cqe_others.h"
@@ -64,17 +63,24 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const std::string& path) {
   return std::unique_ptr<Recorder>(new Recorder(std::move(*writer)));
 }
 
+// The interface of the frames comes first, that of completions once there is one.
 Result<void> Recorder::describe(const replay::Wire& wire) {
-  if (described_) return {};
-  described_ = true;
-  std::vector<capture::Interface> interfaces(2);
-  interfaces[frames_interface].name = wire.name();
-  interfaces[frames_interface].link_type = wire.link_type();
-  interfaces[completions_interface].name = "completions";
-  interfaces[completions_interface].description = "What the device under test completed";
-  interfaces[completions_interface].link_type = capture::link_type_upper_pdu;
-  for (capture::Interface& i : interfaces) i.units_per_second = 1'000'000'000;
-  return writer_->describe(interfaces);
+  if (interfaces_.size() > frames_interface) return {};
+  capture::Interface& frames = interfaces_.emplace_back();
+  frames.name = wire.name();
+  frames.link_type = wire.link_type();
+  frames.units_per_second = 1'000'000'000;
+  return writer_->describe(interfaces_);
+}
+
+Result<void> Recorder::describe_completions() {
+  if (interfaces_.size() > completions_interface) return {};
+  capture::Interface& completions = interfaces_.emplace_back();
+  completions.name = "completions";
+  completions.description = "What the device under test completed";
+  completions.link_type = capture::link_type_upper_pdu;
+  completions.units_per_second = 1'000'000'000;
+  return writer_->describe(interfaces_);
 }
 
 Result<void> Recorder::keep(const replay::Wire& wire, std::span<const std::uint8_t> bytes, std::int64_t time_ns,
@@ -90,6 +96,7 @@ Result<void> Recorder::keep(const replay::Wire& wire, std::span<const std::uint8
 }
 
 Result<void> Recorder::keep(const replay::KeptCompletion& kept, std::int64_t time_ns) {
+  if (const Result<void> described = describe_completions(); !described) return described;
   capture::CqeFront front;
   front.set<"format">(static_cast<std::uint64_t>(dissect::CqeFormat::work_completion));
   front.set<"stride">(WorkCompletion::bytes);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "capture/writer.h"
 #include "replay/script.h"
@@ -30,12 +31,13 @@ class Recorder {
  private:
   explicit Recorder(std::unique_ptr<capture::Writer> writer) : writer_(std::move(writer)) {}
   Result<void> describe(const replay::Wire& wire);
+  Result<void> describe_completions();
   Result<void> keep(const replay::KeptCompletion& kept, std::int64_t time_ns);
 
   std::unique_ptr<capture::Writer> writer_;
-  bool described_ = false;
-  std::int64_t last_ns_ = 0;  // of the scripts before
-  std::uint32_t queues_ = 0;  // of the scripts before: each connection has a completion queue
+  std::vector<capture::Interface> interfaces_;  // described so far
+  std::int64_t last_ns_ = 0;                    // of the scripts before
+  std::uint32_t queues_ = 0;                    // of the scripts before: each connection has a completion queue
 };
 
 }  // namespace rdmascope::cli

@@ -433,7 +433,7 @@ int run_stats(const StatsOptions& options) {
 
 void add_stats_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<StatsOptions>();
-  CLI::App* stats = app.add_subcommand("stats", "Count: connections, messages, how long they took, opcodes");
+  CLI::App* stats = app.add_subcommand("stats", "Count: connections, messages, how long they took, opcodes; management datagrams, the fabric");
   stats->validate_positionals();  // a word that is no subject is a file, whichever comes first
   std::vector<std::string> words;
   for (const Choice<Subject>& subject : subjects) words.emplace_back(subject.word);
