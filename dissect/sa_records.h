@@ -21,6 +21,25 @@ inline constexpr Field port = Field{"portnum", 8, Show::dec, "PortNum"}.also("in
 inline constexpr Field output_port =
     Field{"outputportnum", 8, Show::dec, "OutputPortNum"}.also("infiniband.sa.outputportnum");
 
+// What a path is asked for by, in records of paths.
+inline constexpr Field path[] = {
+    {"rawtraffic", 1, Show::flag, "RawTraffic"},
+    {"reserved0", 3, Show::reserved, "Reserved"},
+    {"flowlabel", 20, Show::hex, "FlowLabel"},
+    {"hoplimit", 8, Show::dec, "HopLimit"},
+    {"tclass", 8, Show::hex, "TClass"},
+    {"reversible", 1, Show::flag, "Reversible"},
+    {"numbpath", 7, Show::dec, "NumbPath"},
+    {"p_key", 16, Show::hex, "P_Key"},
+    {"qosclass", 12, Show::dec, "QoSClass"},
+    {"sl", 4, Show::dec, "SL"},
+    {"mtuselector", 2, Show::dec, "MTUSelector", ib_selectors},
+    {"mtu", 6, Show::dec, "MTU", ib_mtus},
+    {"rateselector", 2, Show::dec, "RateSelector", ib_selectors},
+    {"rate", 6, Show::dec, "Rate", ib_rates},
+    {"packetlifetimeselector", 2, Show::dec, "PacketLifeTimeSelector", ib_lifetime_selectors},
+    {"packetlifetime", 6, Show::dec, "PacketLifeTime", ib_times}};
+
 }  // namespace sa_table
 
 struct NodeRecord {
@@ -140,33 +159,21 @@ struct PathRecord {
   static constexpr std::string_view name = "infiniband.pathrecord", title = "PathRecord";
   static constexpr std::uint32_t bytes = 64;
   static constexpr auto fields =
-      layout(bytes, {
-                        Field{"serviceid", 64, Show::hex, "ServiceID"}.components(2),  // 8 bits, 56 bits
-                        {"dgid", 128, Show::ipv6, "DGID"},
-                        {"sgid", 128, Show::ipv6, "SGID"},
-                        {"dlid", 16, Show::dec, "DLID"},
-                        {"slid", 16, Show::dec, "SLID"},
-                        {"rawtraffic", 1, Show::flag, "RawTraffic"},
-                        {"reserved0", 3, Show::reserved, "Reserved"},
-                        {"flowlabel", 20, Show::hex, "FlowLabel"},
-                        {"hoplimit", 8, Show::dec, "HopLimit"},
-                        {"tclass", 8, Show::hex, "TClass"},
-                        {"reversible", 1, Show::flag, "Reversible"},
-                        {"numbpath", 7, Show::dec, "NumbPath"},
-                        {"p_key", 16, Show::hex, "P_Key"},
-                        {"qosclass", 12, Show::dec, "QoSClass"},
-                        {"sl", 4, Show::dec, "SL"},
-                        {"mtuselector", 2, Show::dec, "MTUSelector", ib_selectors},
-                        {"mtu", 6, Show::dec, "MTU", ib_mtus},
-                        {"rateselector", 2, Show::dec, "RateSelector", ib_selectors},
-                        {"rate", 6, Show::dec, "Rate", ib_rates},
-                        {"packetlifetimeselector", 2, Show::dec, "PacketLifeTimeSelector", ib_lifetime_selectors},
-                        {"packetlifetime", 6, Show::dec, "PacketLifeTime", ib_times},
-                        {"preference", 8, Show::dec, "Preference"},
-                        {"reversepathpkeymemberbit", 2, Show::dec, "ReversePathPKeyMemberBit"},
-                        {"reserved1", 14, Show::reserved, "Reserved"},
-                        {"reserved2", 32, Show::reserved, "Reserved"},
-                    });
+      layout_of(bytes,
+                {
+                    Field{"serviceid", 64, Show::hex, "ServiceID"}.components(2),  // 8 bits, 56 bits
+                    {"dgid", 128, Show::ipv6, "DGID"},
+                    {"sgid", 128, Show::ipv6, "SGID"},
+                    {"dlid", 16, Show::dec, "DLID"},
+                    {"slid", 16, Show::dec, "SLID"},
+                },
+                sa_table::path,
+                {
+                    {"preference", 8, Show::dec, "Preference"},
+                    {"reversepathpkeymemberbit", 2, Show::dec, "ReversePathPKeyMemberBit"},
+                    {"reserved1", 14, Show::reserved, "Reserved"},
+                    {"reserved2", 32, Show::reserved, "Reserved"},
+                });
 };
 static_assert(field<PathRecord, "mtu">().at == 54 * 8 + 2 && field<PathRecord, "preference">().at == 57 * 8);
 
@@ -234,31 +241,16 @@ struct MultiPathRecord {
   static constexpr std::string_view name = "infiniband.multipathrecord", title = "MultiPathRecord";
   static constexpr std::uint32_t bytes = 24;
   static constexpr auto fields =
-      layout(bytes, {
-                        {"rawtraffic", 1, Show::flag, "RawTraffic"},
-                        {"reserved0", 3, Show::reserved, "Reserved"},
-                        {"flowlabel", 20, Show::hex, "FlowLabel"},
-                        {"hoplimit", 8, Show::dec, "HopLimit"},
-                        {"tclass", 8, Show::hex, "TClass"},
-                        {"reversible", 1, Show::flag, "Reversible"},
-                        {"numbpath", 7, Show::dec, "NumbPath"},
-                        {"p_key", 16, Show::hex, "P_Key"},
-                        {"qosclass", 12, Show::dec, "QoSClass"},
-                        {"sl", 4, Show::dec, "SL"},
-                        {"mtuselector", 2, Show::dec, "MTUSelector", ib_selectors},
-                        {"mtu", 6, Show::dec, "MTU", ib_mtus},
-                        {"rateselector", 2, Show::dec, "RateSelector", ib_selectors},
-                        {"rate", 6, Show::dec, "Rate", ib_rates},
-                        {"packetlifetimeselector", 2, Show::dec, "PacketLifeTimeSelector", ib_lifetime_selectors},
-                        {"packetlifetime", 6, Show::dec, "PacketLifeTime", ib_times},
-                        {"serviceid.high", 8, Show::hex, "ServiceID, upper 8 bits"},
-                        {"independenceselector", 2, Show::dec, "IndependenceSelector"},
-                        {"gidscope", 6, Show::hex, "GIDScope"},  // reserved in older revisions
-                        {"sgidcount", 8, Show::dec, "SGIDCount"},
-                        {"dgidcount", 8, Show::dec, "DGIDCount"},
-                        Field{"serviceid.low", 56, Show::hex, "ServiceID, lower 56 bits"}.components(2),
-                        rest_array("sdgid", 128, Show::ipv6, "SDGID"),
-                    });
+      layout_of(bytes, sa_table::path,
+                {
+                    {"serviceid.high", 8, Show::hex, "ServiceID, upper 8 bits"},
+                    {"independenceselector", 2, Show::dec, "IndependenceSelector"},
+                    {"gidscope", 6, Show::hex, "GIDScope"},  // reserved in older revisions
+                    {"sgidcount", 8, Show::dec, "SGIDCount"},
+                    {"dgidcount", 8, Show::dec, "DGIDCount"},
+                    Field{"serviceid.low", 56, Show::hex, "ServiceID, lower 56 bits"}.components(2),
+                    rest_array("sdgid", 128, Show::ipv6, "SDGID"),
+                });
 };
 
 struct ServiceAssociationRecord {
