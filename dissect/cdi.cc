@@ -10,7 +10,7 @@
 namespace rdmascope::dissect {
 namespace {
 
-constexpr std::uint32_t command_at = field<Cdi, "command">().at / 8, ip_at = field<Cdi, "senders_ip_str">().at / 8,
+constexpr std::uint32_t ip_at = field<Cdi, "senders_ip_str">().at / 8,
                         ip_bytes = field<Cdi, "senders_ip_str">().width / 8;
 
 constexpr std::uint32_t control_at(const std::uint8_t* message) {

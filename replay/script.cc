@@ -22,7 +22,6 @@ namespace {
 using enum Function::Where;
 
 constexpr std::size_t most_source_bytes = 1 << 20, most_data = 16 << 20, longest_print = 2000;
-constexpr std::string_view file_ending = ".lua";
 // The error value of a script that was ended by a Stop; the Stop itself is in Play.
 char stop_mark;
 

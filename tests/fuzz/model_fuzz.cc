@@ -62,6 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     model.frame(frame, now_ns);
     at += 2 + take;
   }
-  (void)model.to_error(channel);
+  (void)model.to_error(channel, now_ns);
   return 0;
 }
