@@ -4,11 +4,14 @@
 #include <limits>
 #include <utility>
 
+#include "check/cdi.h"
+
 namespace rdmascope::check {
 namespace {
 
 // Requests that are remembered although they are answered: they may be sent again, and answered again. And at most.
 constexpr std::size_t kept = 64, most_sent = 65'536;
+constexpr std::uint32_t ladder = 12;  // control messages of CDI that are shown with each
 
 }  // namespace
 
@@ -92,6 +95,25 @@ void Annotator::mad(const MadContext& c) {
   mad_frame_ = frame;
   mad_question_ = c.facts.question->frame;
   mad_kind_ = c.facts.kind;
+}
+
+void Annotator::cdi(const CdiContext& c) {
+  const CdiMessage& m = c.message;
+  last_frame_ = m.frame;
+  if (cdi_steps_.size() <= c.flow.number) cdi_steps_.resize(c.flow.number + 1);
+  std::vector<dissect::CdiStep>& steps = cdi_steps_[c.flow.number];
+  // One reading: no more than a ladder shows.
+  if (readings_ == Readings::one && steps.size() == 2 * ladder) {
+    steps.erase(steps.begin(), steps.begin() + ladder);
+    for (CdiRecord& r : cdi_records_)
+      if (r.flow == c.flow.number) r.step = r.step < ladder ? 0 : r.step - ladder;
+  }
+  cdi_records_.push_back({m.frame, c.flow.number, static_cast<std::uint32_t>(steps.size())});
+  steps.push_back({m.frame, m.time_ns, m.number, m.ack_number, m.command, m.ack_command, c.by == CdiRole::tx,
+                   c.flow.tx().state, c.flow.rx().state, c.request_frame, 0});
+  if (c.request_frame == 0) return;
+  for (std::size_t i = steps.size() - 1; i-- > 0 && steps[i].frame >= c.request_frame;)
+    if (steps[i].frame == c.request_frame && steps[i].response_in == 0) steps[i].response_in = m.frame;
 }
 
 // Questions and answers of management datagrams. What a receiver says of a long answer belongs to the question, too.
@@ -184,6 +206,7 @@ void Annotator::forget() {
   records_.clear();
   notes_.clear();
   records_of_tables_.clear();
+  cdi_records_.clear();
 }
 
 void Annotator::settle() {
@@ -229,6 +252,12 @@ dissect::Annotations Annotator::of(std::uint64_t frame) const {
   if (joined != records_of_tables_.end() && joined->frame == frame) {
     out.record = joined->bytes;
     out.record_headers = joined->attribute->layers();
+  }
+  const auto message = std::ranges::lower_bound(cdi_records_, frame, {}, &CdiRecord::frame);
+  if (message != cdi_records_.end() && message->frame == frame) {
+    const std::uint32_t from = message->step < ladder ? 0 : message->step + 1 - ladder;
+    out.cdi_flow = message->flow;
+    out.cdi = std::span(cdi_steps_[message->flow]).subspan(from, message->step + 1 - from);
   }
   return out;
 }

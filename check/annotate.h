@@ -1,7 +1,8 @@
 // From what the checker tells to annotations of frames: each packet's connection and message, request and response, and
 // the findings on it. A Listener; ask the checker for packets and messages.
 //
-// With two readings, the first fills this and the second shows it: 24 bytes per RDMA frame, and each finding. With one
+// With two readings, the first fills this and the second shows it: 24 bytes per RDMA frame, 64 per control message of
+// CDI, and each finding. With one
 // reading only the frames of the last batch are kept, and only what was known when the packet came.
 #pragma once
 
@@ -26,6 +27,7 @@ class Annotator final : public Listener {
 
   void packet(const PacketFacts& facts) override;
   void mad(const MadContext& c) override;
+  void cdi(const CdiContext& c) override;
   void message(const Connection& connection, std::uint8_t side, const Message& message) override;
   void finding(const Finding& finding, const Connection* connection) override;
   void ended(const Connection& connection) override;
@@ -80,6 +82,12 @@ class Annotator final : public Listener {
     std::vector<std::uint8_t> bytes;
   };
 
+  // A control message: step number `step` of its flow.
+  struct CdiRecord {
+    std::uint64_t frame;
+    std::uint32_t flow, step;
+  };
+
   State& state(std::uint32_t id, std::uint32_t other_half);
   void request(Flow& flow, const PacketFacts& facts, Record& record);
   void response(Flow& flow, const PacketFacts& facts, Record& record);
@@ -93,7 +101,9 @@ class Annotator final : public Listener {
   std::deque<Record> records_;   // in order of frame
   std::uint64_t forgotten_ = 0;  // so many records were before
   std::vector<dissect::Note> notes_;
-  std::vector<Joined> records_of_tables_;  // in order of frame
+  std::vector<Joined> records_of_tables_;                 // in order of frame
+  std::vector<CdiRecord> cdi_records_;                    // in order of frame
+  std::vector<std::vector<dissect::CdiStep>> cdi_steps_;  // by number of the flow
   // Of the management datagram whose packet() comes next.
   std::uint64_t mad_frame_ = 0, mad_question_ = 0;
   MadFacts::Kind mad_kind_ = MadFacts::Kind::message;

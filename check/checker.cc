@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "check/cdi_data.h"
 #include "check/completions.h"
 #include "check/mads.h"
 #include "dissect/headers.h"
@@ -92,6 +93,7 @@ class Checker::Impl {
       if (rule->early) on_early_.push_back(rule);
       if (rule->mad) on_mad_.push_back(rule);
       if (rule->unanswered) on_unanswered_.push_back(rule);
+      if (rule->cdi) on_breach_[static_cast<std::size_t>(*rule->cdi)] = rule;
     }
   }
 
@@ -109,8 +111,12 @@ class Checker::Impl {
       for (const Rule* rule : on_early_) rule->early(e, findings_);
     for (const MadQuestion* q : mads_.unanswered(totals_.last_ns))
       for (const Rule* rule : on_unanswered_) rule->unanswered(*q, findings_);
+    cdi_.finish(totals_.last_ns);
+    cdi_data_.finish(totals_.last_ns);
+    judge_cdi();
     hand_over();
     listener_.end_of_mads(mads_);
+    listener_.end_of_cdi(cdi_, totals_.first_ns, totals_.last_ns);
     totals_.connections = ended_ + tracker_.connections().size();
     totals_.refused = tracker_.refused();
   }
@@ -215,6 +221,14 @@ class Checker::Impl {
 
   void judge_frame(const Packet& p) {
     for (const Rule* rule : on_frame_) rule->frame(p, findings_);
+    if (const std::optional<CdiContext> c = cdi_.frame(p)) {
+      ++totals_.cdi;
+      cdi_data_.control(*c);
+      listener_.cdi(*c);
+    } else {
+      cdi_data_.frame(p);
+    }
+    judge_cdi();
     const auto record = p.find<dissect::CqeRecord>();
     if (!record) return;
     const std::optional<dissect::Completion> entry = dissect::completion_of(p);
@@ -222,6 +236,12 @@ class Checker::Impl {
     ++totals_.completions;
     const CompletionContext c{p, *record, *entry, completions_.entry(p, *record, *entry)};
     for (const Rule* rule : on_completion_) rule->completion(c, findings_);
+  }
+
+  void judge_cdi() {
+    for (const std::vector<CdiBroken>* list : {&cdi_.broken(), &cdi_data_.broken()})
+      for (const CdiBroken& b : *list)
+        if (const Rule* rule = on_breach_[static_cast<std::size_t>(b.breach)]) findings_.breach(rule->info, b);
   }
 
   // Whose packet is it?
@@ -334,6 +354,7 @@ class Checker::Impl {
 
   CheckOptions options_;
   std::array<std::vector<const Rule*>, 6> by_trigger_;  // by bit number of On
+  std::array<const Rule*, cdi_breaches> on_breach_{};
   std::vector<const Rule*> at_end_, on_frame_, on_completion_, on_early_, on_mad_, on_unanswered_;
 
   // Of the worker that judges.
@@ -341,6 +362,8 @@ class Checker::Impl {
   Tracker tracker_;
   Completions completions_;
   Mads mads_;
+  CdiFlows cdi_;
+  CdiData cdi_data_{cdi_};
   Totals totals_;
   std::uint64_t ended_ = 0;
   Facts facts_;

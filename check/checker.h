@@ -20,6 +20,11 @@
 
 namespace rdmascope::check {
 
+// Of check/cdi.h.
+struct CdiContext;
+struct CdiFlow;
+class CdiFlows;
+
 struct CheckOptions {
   dissect::WalkOptions walk;
   unsigned workers = 1;
@@ -44,6 +49,9 @@ class Listener {
   virtual void mad(const MadContext&) {}
   // After the last frame: all that was learnt of the fabric, and questions without an answer.
   virtual void end_of_mads(const Mads&) {}
+  // CDI's control messages; before their findings. After the last frame: all flows.
+  virtual void cdi(const CdiContext&) {}
+  virtual void end_of_cdi(const CdiFlows&, std::int64_t /*begin_ns*/, std::int64_t /*end_ns*/) {}
   // Nothing more will be said of it; it is gone after the call when its queue pair was used anew.
   virtual void ended(const Connection&) {}
 };
@@ -52,11 +60,14 @@ struct Totals {
   std::uint64_t frames = 0, rdma = 0, connections = 0;
   std::uint64_t completions = 0;  // completion queue entries
   std::uint64_t mads = 0;         // management datagrams
+  std::uint64_t cdi = 0;          // control messages of CDI
   std::uint64_t icrc_good = 0, icrc_bad = 0, icrc_unverified = 0;
   std::uint64_t cut = 0;         // frames the capture did not keep whole
   std::uint64_t not_judged = 0;  // responses whose requests are not known
   std::uint64_t refused = 0;     // packets of connections beyond the limit
   std::int64_t first_ns = 0, last_ns = 0;
+
+  bool nothing_to_judge() const { return rdma + completions + cdi == 0; }
 };
 
 struct Frame {

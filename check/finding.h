@@ -40,6 +40,7 @@ struct Finding {
   std::string_view field;  // full name of a field, in static storage; empty: none
   std::optional<std::uint64_t> expected, actual;
   std::string text;  // one sentence with what the numbers do not say; may be empty
+  std::uint32_t cdi_flow = 0;  // number of CDI's connection; 0: none
 };
 
 // "infiniband.bth.psn", 5: as the field is shown, with its name where the value has one.

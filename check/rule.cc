@@ -1,5 +1,9 @@
 #include "check/rule.h"
 
+#include <fmt/format.h>
+
+#include "check/cdi.h"
+
 namespace rdmascope::check {
 
 std::string_view name(Class c) {
@@ -23,8 +27,8 @@ void Findings::add(Connection* connection, Finding finding) {
 
 void Findings::mismatch(const RuleInfo& rule, const Context& c, std::string_view field, std::uint64_t expected,
                         std::uint64_t actual, std::string text) {
-  add(&c.connection, Finding{&rule, rule.kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, c.side, field,
-                             expected, actual, std::move(text)});
+  add(&c.connection, Finding{&rule, rule.kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, c.side,
+                             field, expected, actual, std::move(text)});
 }
 
 void Findings::mismatch_in(const RuleInfo& rule, const dissect::Packet& frame, std::string_view field,
@@ -40,8 +44,8 @@ void Findings::mismatch_in(const RuleInfo& rule, const CompletionContext& c, std
 
 void Findings::wrong_in(const RuleInfo& rule, const CompletionContext& c, std::string_view field, std::uint64_t actual,
                         std::string text, Class kind) {
-  add(nullptr, Finding{&rule, kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, 0, field, std::nullopt,
-                       actual, std::move(text)});
+  add(nullptr, Finding{&rule, kind, c.packet.frame.number, c.packet.frame.time_ns, 0, nullptr, 0, field,
+                       std::nullopt, actual, std::move(text)});
 }
 
 void Findings::mismatch_in(const RuleInfo& rule, const MadContext& c, std::string_view field, std::uint64_t expected,
@@ -59,7 +63,26 @@ void Findings::wrong_in(const RuleInfo& rule, const MadContext& c, std::string_v
   add(&c.transport.connection, std::move(f));
 }
 
-void Findings::say(const RuleInfo& rule, const MadContext& c, std::string text) { say(rule, c.transport, std::move(text)); }
+// Such a flow has no place among the connections: the text says whose it is.
+void Findings::breach(const RuleInfo& rule, const CdiBroken& b) {
+  Finding f{&rule, b.kind.value_or(rule.kind), b.frame, b.time_ns};
+  f.side = static_cast<std::uint8_t>(b.by);
+  f.field = b.field;
+  f.expected = b.expected;
+  f.actual = b.actual;
+  f.text = b.text;
+  if (b.flow) {
+    ++b.flow->found[static_cast<std::size_t>(f.kind)];
+    f.cdi_flow = b.flow->number;
+    f.text = fmt::format("CDI {}, {} {}{}{}", b.flow->number, b.by == CdiRole::tx ? "transmitter" : "receiver",
+                         to_text(b.flow->of(b.by).end), b.text.empty() ? "" : ": ", b.text);
+  }
+  add(nullptr, std::move(f));
+}
+
+void Findings::say(const RuleInfo& rule, const MadContext& c, std::string text) {
+  say(rule, c.transport, std::move(text));
+}
 
 void Findings::say(const RuleInfo& rule, const Context& c, std::string text) {
   add(&c.connection, Finding{&rule,

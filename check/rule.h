@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@
 #include "check/mads.h"
 
 namespace rdmascope::check {
+
+// Of check/cdi.h.
+enum class CdiBreach : std::uint8_t;
+struct CdiBroken;
 
 // Collects what the rules of one worker find.
 class Findings {
@@ -46,6 +51,8 @@ class Findings {
     wrong_in(rule, c, field, actual, std::move(text), rule.kind);
   }
   void say(const RuleInfo& rule, const MadContext& c, std::string text);
+  // Something that CDI's flow does not allow.
+  void breach(const RuleInfo& rule, const CdiBroken& broken);
   // For an earlier packet, or the connection as a whole (frame 0).
   void say_of(const RuleInfo& rule, Connection& connection, std::uint8_t side, std::uint64_t frame,
               std::int64_t time_ns, std::string text);
@@ -81,6 +88,8 @@ struct Rule {
   // Management datagrams that a receiver would take, and questions that were never answered.
   void (*mad)(const MadContext&, Findings&) = nullptr;
   void (*unanswered)(const MadQuestion&, Findings&) = nullptr;
+  // What CDI's control flow and data may break is found where they are followed; this says which of it is this rule's.
+  std::optional<CdiBreach> cdi{};
 };
 
 // Every rule, in the order of the catalogue.

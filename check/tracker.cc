@@ -55,7 +55,11 @@ bool less(const Address& a, const Address& b) {
 }  // namespace
 
 bool endpoints(const Packet& p, Address& source, Address& destination) {
-  for (int i = p.bth_layer - 1; i >= 0; --i) {
+  return endpoints(p, p.bth_layer, source, destination);
+}
+
+bool endpoints(const Packet& p, int before, Address& source, Address& destination) {
+  for (int i = before - 1; i >= 0; --i) {
     const Layer& layer = p.layers()[static_cast<std::size_t>(i)];
     const std::uint8_t* b = p.data(layer);
     if (layer.header == &header<dissect::Ipv4>) {

@@ -35,6 +35,8 @@ Result<UserPair> parse_pair(const std::string& text);
 
 // The addresses of the layer that carries BTH: IP, GRH or LRH. False: there is none.
 bool endpoints(const dissect::Packet& packet, Address& source, Address& destination);
+// Those of the network header nearest before layer number `before`.
+bool endpoints(const dissect::Packet& packet, int before, Address& source, Address& destination);
 
 struct Place {
   Connection* connection = nullptr;  // nullptr: no InfiniBand transport, or the table is full

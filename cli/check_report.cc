@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "check/cdi.h"
 #include "cli/check_report_forms.h"
 
 namespace rdmascope::cli {
@@ -65,11 +66,13 @@ std::string verdict(const check::Totals& totals, const Tallies& tallies) {
   };
   std::string out;
   std::string packets;
-  if (totals.rdma > 0 || totals.completions == 0)
+  if (totals.rdma > 0 || totals.completions + totals.cdi == 0)
     packets = fmt::format("{} on {}", counted(totals.rdma, "RDMA packet"), counted(totals.connections, "connection"));
   if (totals.completions > 0)
     packets += fmt::format("{}{}", packets.empty() ? "" : " and in ",
                            counted(totals.completions, "completion queue entry", "completion queue entries"));
+  if (totals.cdi > 0)
+    packets += fmt::format("{}{}", packets.empty() ? "" : " and in ", counted(totals.cdi, "CDI control message"));
   if (totals.mads > 0) packets += fmt::format(" and in {}", counted(totals.mads, "management datagram"));
   const std::uint64_t violations = tallies.count(Class::violation), anomalies = tallies.count(Class::anomaly);
   if (violations > 0) {
@@ -77,7 +80,7 @@ std::string verdict(const check::Totals& totals, const Tallies& tallies) {
     out = fmt::format(
         "VIOLATIONS: {} broken, {}; first {}", rules == 1 ? "1 rule was" : fmt::format("{} rules were", rules),
         violations == 1 ? "once" : fmt::format("{} times in all", violations), *tallies.first_violation());
-  } else if (totals.rdma == 0 && totals.completions == 0) {
+  } else if (totals.nothing_to_judge()) {
     out = fmt::format("Nothing to judge: no RDMA packet in {}", counted(totals.frames, "frame"));
   } else if (tallies.unhealthy()) {
     out = fmt::format("No violation in {}, but not healthy: {}", packets, ids(Class::anomaly, false));
@@ -164,6 +167,10 @@ void Report::finding(const Finding& finding, const Connection* connection) {
 void Report::ended(const Connection& connection) {
   if (connection.other_half_id != 0) tallies_.joined(connection.other_half_id, connection.id);
   if (!capture_ended_) put_connection(connection);
+}
+
+void Report::end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) {
+  for (const check::CdiFlow& flow : flows.flows()) put_cdi(flow, check::story(flow, begin_ns, end_ns));
 }
 
 bool Report::finish(check::Checker& checker) {

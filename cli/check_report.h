@@ -68,6 +68,7 @@ class Report : public check::Listener {
   void finding(const check::Finding& finding, const check::Connection* connection) final;
   // During the run: its queue pair was used anew. After it: all that are left.
   void ended(const check::Connection& connection) final;
+  void end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) final;
 
   // The capture ended; call finish() of the checker between the two.
   void capture_ends() { capture_ended_ = true; }
@@ -79,6 +80,8 @@ class Report : public check::Listener {
  protected:
   virtual void put_finding(const check::Finding&, const check::Connection*) {}
   virtual void put_connection(const check::Connection& connection) = 0;
+  // A connection of CDI and its course, a sentence each. After all findings, before put_end().
+  virtual void put_cdi(const check::CdiFlow&, const std::vector<std::string>& /*story*/) {}
   virtual void put_end(const check::Totals& totals) = 0;
 
   dissect::Text& out() { return output_.text(); }

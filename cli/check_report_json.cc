@@ -1,4 +1,5 @@
 // check for programs: one JSON object. The schema is in docs/check.md and stays stable.
+#include "check/cdi.h"
 #include "cli/check_json.h"
 #include "cli/check_report_forms.h"
 
@@ -13,7 +14,7 @@ constexpr std::size_t most_waiting_bytes = 16 << 20;
 
 class JsonReport final : public Report {
  public:
-  explicit JsonReport(ReportOptions options) : Report(std::move(options)), json_(out()), waiting_json_(waiting_) {
+  explicit JsonReport(ReportOptions options) : Report(std::move(options)), json_(out()), waiting_json_(waiting_), cdi_json_(cdi_) {
     json_.open('{');
     json_.key("files").open('[');
     for (const std::string& file : options_.files) json_.value(std::string_view(file));
@@ -36,6 +37,10 @@ class JsonReport final : public Report {
     if (f.connection != 0) {
       json_.member("connection", connection ? connection->id : f.connection);
       json_.member("side", std::uint64_t{f.side});
+    }
+    if (f.cdi_flow != 0) {
+      json_.member("cdi", f.cdi_flow);
+      json_.member("side", f.side == 0 ? "transmitter" : "receiver");
     }
     if (!f.field.empty()) json_.member("field", f.field);
     if (f.expected) json_.member("expected", *f.expected);
@@ -72,6 +77,38 @@ class JsonReport final : public Report {
     j.member("artifacts", c.found[2]);
     j.close('}');
     j.member("not_judged", c.not_judged);
+    j.close('}');
+  }
+
+  void put_cdi(const check::CdiFlow& flow, const std::vector<std::string>& story) override {
+    if (waiting_.size() + cdi_.size() > most_waiting_bytes) {
+      ++cdi_left_out_;
+      return;
+    }
+    JsonOut& j = cdi_json_;
+    j.line();
+    j.open('{');
+    j.member("number", flow.number);
+    j.member("transmitter", std::string_view(to_text(flow.tx().end)));
+    j.member("receiver", std::string_view(to_text(flow.rx().end)));
+    if (!flow.stream_name.empty()) j.member("stream", std::string_view(flow.stream_name));
+    if (flow.version()) j.member("version", std::string_view(to_text(*flow.version())));
+    j.member("first_frame", flow.first_frame);
+    j.member("last_frame", flow.last_frame);
+    j.member("times_connected", flow.times_connected);
+    j.member("pings", flow.pings);
+    j.member("pings_answered", flow.pongs);
+    for (const auto& [key, side] : {std::pair("transmitter_state", &flow.tx()), std::pair("receiver_state", &flow.rx())})
+      if (side->state != dissect::ProbeState::unknown)
+        j.member(key, dissect::probe_states[static_cast<std::size_t>(side->state)].name);
+    j.key("story").open('[');
+    for (const std::string& line : story) j.value(std::string_view(line));
+    j.close(']');
+    j.key("found").open('{');
+    j.member("violations", flow.found[0]);
+    j.member("anomalies", flow.found[1]);
+    j.member("artifacts", flow.found[2]);
+    j.close('}');
     j.close('}');
   }
 
@@ -145,11 +182,19 @@ class JsonReport final : public Report {
     out().put(waiting_.view());
     json_.close(']');
     json_.line();
+    if (!cdi_.view().empty()) {
+      json_.key("cdi").open('[');
+      out().put(cdi_.view());
+      json_.close(']');
+      json_.line();
+    }
     json_.key("totals").open('{');
     json_.member("frames", t.frames);
     json_.member("rdma", t.rdma);
     if (t.completions > 0) json_.member("completions", t.completions);
     if (t.mads > 0) json_.member("mads", t.mads);
+    if (t.cdi > 0) json_.member("cdi", t.cdi);
+    if (cdi_left_out_ > 0) json_.member("cdi_left_out", cdi_left_out_);
     json_.member("connections", t.connections);
     if (left_out_ > 0) json_.member("connections_left_out", left_out_);
     json_.key("first_time").time(t.first_ns);
@@ -166,7 +211,7 @@ class JsonReport final : public Report {
     json_.close('}');
     json_.line();
     json_.member("verdict", tallies_.count(Class::violation) > 0 ? "violations"
-                            : t.rdma + t.completions == 0        ? "nothing to judge"
+                            : t.nothing_to_judge()               ? "nothing to judge"
                             : tallies_.unhealthy()               ? "anomalies"
                                                                  : "clean");
     json_.line();
@@ -176,9 +221,9 @@ class JsonReport final : public Report {
   }
 
   JsonOut json_;
-  dissect::Text waiting_;
-  JsonOut waiting_json_;
-  std::uint64_t left_out_ = 0;
+  dissect::Text waiting_, cdi_;
+  JsonOut waiting_json_, cdi_json_;
+  std::uint64_t left_out_ = 0, cdi_left_out_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "check/cdi.h"
 #include "cli/check_report_forms.h"
 #include "cli/check_table.h"
 
@@ -13,7 +14,7 @@ namespace {
 using check::Class;
 using check::Connection;
 
-constexpr std::size_t most_rows = 40;
+constexpr std::size_t most_rows = 40, most_courses = 10;
 constexpr std::string_view red = "\033[31m", yellow = "\033[33m", green = "\033[32m", grey = "\033[90m",
                            bold_red = "\033[1;31m";
 
@@ -30,6 +31,13 @@ class TextReport final : public Report {
     std::uint32_t id;
     std::vector<TableCell> cells;
     std::string_view color;
+  };
+
+  struct Course {
+    std::uint32_t number = 0;
+    std::string title;
+    std::string_view color;
+    std::vector<std::string> story;
   };
 
   void put_connection(const Connection& c) override {
@@ -60,31 +68,64 @@ class TextReport final : public Report {
   }
 
   static std::string verdict_of(const Connection& c, std::string_view& color) {
+    if (c.found[0] + c.found[1] + c.found[2] == 0 && c.not_judged > 0) return fmt::format("{} not judged", c.not_judged);
+    return verdict_of(c.found, color);
+  }
+
+  // Those with findings have the room first, as above.
+  void put_cdi(const check::CdiFlow& flow, const std::vector<std::string>& story) override {
+    const bool found = flow.found[0] + flow.found[1] + flow.found[2] > 0;
+    std::vector<Course>& courses = found ? found_cdi_ : clean_cdi_;
+    ++cdi_count_;
+    if (courses.size() == most_courses && !options_.all_connections) return;
+    Course& course = courses.emplace_back();
+    course.number = flow.number;
+    course.title = fmt::format("CDI {}  {} -> {}{}", flow.number, to_text(flow.tx().end), to_text(flow.rx().end),
+                               flow.stream_name.empty() ? "" : fmt::format("  \"{}\"", flow.stream_name));
+    if (flow.version()) course.title += fmt::format("  version {}", to_text(*flow.version()));
+    course.title += "  " + verdict_of(flow.found, course.color);
+    course.story = story;
+  }
+
+  static std::string verdict_of(const std::array<std::uint32_t, 3>& found, std::string_view& color) {
     std::string out;
-    const auto add = [&](Class kind, std::string_view singular, std::string_view plural) {
-      const std::uint32_t n = c.found[static_cast<std::size_t>(kind)];
-      if (n == 0) return;
-      if (out.empty()) color = color_of(kind);
-      out += (out.empty() ? "" : ", ") + counted(n, singular, plural);
-    };
-    add(Class::violation, "violation", "violations");
-    add(Class::anomaly, "anomaly", "anomalies");
-    add(Class::artifact, "artifact", "artifacts");
+    constexpr std::string_view names[3][2] = {
+        {"violation", "violations"}, {"anomaly", "anomalies"}, {"artifact", "artifacts"}};
+    for (std::size_t kind = 0; kind < found.size(); ++kind) {
+      if (found[kind] == 0) continue;
+      if (out.empty()) color = color_of(static_cast<Class>(kind));
+      out += (out.empty() ? "" : ", ") + counted(found[kind], names[kind][0], names[kind][1]);
+    }
     if (!out.empty()) return out;
-    if (c.not_judged > 0) return fmt::format("{} not judged", c.not_judged);
     color = green;
     return "clean";
   }
 
+  void put_courses() {
+    std::vector<Course>& courses = found_cdi_;
+    for (Course& course : clean_cdi_)
+      if (courses.size() < most_courses || options_.all_connections) courses.push_back(std::move(course));
+    std::ranges::sort(courses, {}, &Course::number);
+    for (const Course& course : courses) {
+      colored(course.color, course.title);
+      out().put('\n');
+      for (const std::string& line : course.story) out().put(fmt::format("  {}\n", line));
+    }
+    if (cdi_count_ > courses.size())
+      out().put(fmt::format("and {} more CDI connections; --all shows every one\n", cdi_count_ - courses.size()));
+    if (!courses.empty()) out().put('\n');
+  }
+
   void put_end(const check::Totals& totals) override {
     put_connections();
+    put_courses();
     for (const auto& [kind, title] : {std::pair{Class::violation, "Violations: a sender broke the specification"},
                                       std::pair{Class::anomaly, "Anomalies: legal, but not healthy"},
                                       std::pair{Class::artifact, "Artifacts: the capture itself is at fault"}})
       put_findings(kind, title);
     put_totals(totals);
     const bool bad = tallies_.count(Class::violation) > 0, ill = tallies_.unhealthy();
-    colored(bad ? bold_red : ill || totals.rdma + totals.completions == 0 ? yellow : green, verdict(totals, tallies_));
+    colored(bad ? bold_red : ill || totals.nothing_to_judge() ? yellow : green, verdict(totals, tallies_));
     out().put('\n');
   }
 
@@ -147,6 +188,7 @@ class TextReport final : public Report {
     time.seconds(ns, 3);
     std::string entries = t.completions > 0 ? fmt::format(", {} CQE", t.completions) : "";
     if (t.mads > 0) entries += fmt::format(", {} MAD", t.mads);
+    if (t.cdi > 0) entries += fmt::format(", {} CDI", t.cdi);
     out().put(fmt::format(
         "{} in {} s, {} RDMA{}{}; ICRC {} good, {} bad, {} not verified\n", counted(t.frames, "frame"), time.view(),
         t.rdma, entries, options_.filtered ? " that pass the filter" : "", t.icrc_good, t.icrc_bad, t.icrc_unverified));
@@ -172,6 +214,8 @@ class TextReport final : public Report {
 
   std::vector<Line> found_, clean_;
   std::uint64_t found_count_ = 0, clean_count_ = 0;
+  std::vector<Course> found_cdi_, clean_cdi_;
+  std::uint64_t cdi_count_ = 0;
 };
 
 }  // namespace

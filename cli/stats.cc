@@ -1,6 +1,6 @@
 // rdmascope stats: numbers about a capture. flows: each direction of each connection; messages: one row per SEND,
 // WRITE, READ or atomic; latency: how long they took; opcodes: what the packets were; mads: management datagrams,
-// question by question; fabric: nodes, ports and links as these describe them.
+// question by question; fabric: nodes, ports and links as these describe them; cdi: connections of AWS CDI.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,6 +20,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/frames.h"
+#include "cli/stats_cdi.h"
 #include "cli/stats_mads.h"
 #include "dissect/filter.h"
 #include "dissect/headers.h"
@@ -31,10 +32,11 @@ using check::Connection;
 using check::Message;
 using check::MessageState;
 
-enum class Subject { flows, messages, latency, opcodes, mads, fabric };
+enum class Subject { flows, messages, latency, opcodes, mads, fabric, cdi };
 constexpr Choice<Subject> subjects[] = {{"flows", Subject::flows},     {"messages", Subject::messages},
                                         {"latency", Subject::latency}, {"opcodes", Subject::opcodes},
-                                        {"mads", Subject::mads},       {"fabric", Subject::fabric}};
+                                        {"mads", Subject::mads},       {"fabric", Subject::fabric},
+                                        {"cdi", Subject::cdi}};
 
 struct StatsOptions {
   CheckInput input;
@@ -425,6 +427,10 @@ int run_stats(const StatsOptions& options) {
       FabricPorts fabric(options.form);
       return run_listener(*plan, fabric);
     }
+    case Subject::cdi: {
+      CdiConnections connections(options.form);
+      return run_listener(*plan, connections);
+    }
   }
   return exit_error;
 }
@@ -433,7 +439,7 @@ int run_stats(const StatsOptions& options) {
 
 void add_stats_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<StatsOptions>();
-  CLI::App* stats = app.add_subcommand("stats", "Count: connections, messages, how long they took, opcodes; management datagrams, the fabric");
+  CLI::App* stats = app.add_subcommand("stats", "Count: connections, messages, how long they took, opcodes; management datagrams, the fabric; connections of CDI");
   stats->validate_positionals();  // a word that is no subject is a file, whichever comes first
   std::vector<std::string> words;
   for (const Choice<Subject>& subject : subjects) words.emplace_back(subject.word);

@@ -1,5 +1,7 @@
 #include "dissect/annotations.h"
 
+#include <fmt/format.h>
+
 #include "dissect/packet.h"
 
 namespace rdmascope::dissect {
@@ -33,6 +35,7 @@ void annotate(Packet& packet, const Annotations& a) {
     at += h->bytes;
   }
   if (a.flow != 0 || !a.notes.empty()) packet.add_annotation(header<Analysis>);
+  if (!a.cdi.empty()) packet.add_annotation(header<CdiProbeStates>);
   if (a.request_in != 0 || a.response_in != 0 || a.retransmission) packet.add_annotation(header<Exchange>);
 }
 
@@ -68,6 +71,59 @@ bool annotation_retransmission(const Packet& p, const Layer&, unsigned n, Value&
 }
 bool annotation_retransmission_of(const Packet& p, const Layer&, unsigned n, Value& out) {
   return number(n, p.annotations->retransmission_of, out);
+}
+
+// --- CDI -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool state(unsigned n, ProbeState value, Value& out) {
+  if (n > 0 || value == ProbeState::unknown) return false;
+  out.kind = Value::Kind::number;
+  out.number = static_cast<std::uint64_t>(value);
+  return true;
+}
+
+}  // namespace
+
+bool annotation_cdi_flow(const Packet& p, const Layer&, unsigned n, Value& out) {
+  return number(n, p.annotations->cdi_flow, out);
+}
+bool annotation_cdi_tx(const Packet& p, const Layer&, unsigned n, Value& out) {
+  return state(n, p.annotations->cdi.back().tx_state, out);
+}
+bool annotation_cdi_rx(const Packet& p, const Layer&, unsigned n, Value& out) {
+  return state(n, p.annotations->cdi.back().rx_state, out);
+}
+bool annotation_cdi_request_in(const Packet& p, const Layer&, unsigned n, Value& out) {
+  return number(n, p.annotations->cdi.back().request_in, out);
+}
+bool annotation_cdi_response_in(const Packet& p, const Layer&, unsigned n, Value& out) {
+  return number(n, p.annotations->cdi.back().response_in, out);
+}
+
+// "  4.023552  SendProtocolVersion  <---- Ack #1 of Reset #3 ------  EfaProbe": Tx on the left, in seconds of the
+// capture.
+bool annotation_cdi_ladder(const Packet& p, const Layer&, unsigned n, Value& out) {
+  constexpr int arrow = 34;
+  const std::span<const CdiStep> steps = p.annotations->cdi;
+  if (n >= steps.size()) return false;
+  const CdiStep& s = steps[n];
+  const auto command = [](std::uint64_t code) {
+    const std::string_view known = name_of(cdi_commands, code);
+    return known.empty() ? "?" : known;
+  };
+  std::array<char, 64> label;
+  const auto label_end = s.ack_command != 0
+                             ? fmt::format_to_n(label.data(), label.size(), " {} #{} of {} #{} ", command(s.command),
+                                                s.number, command(s.ack_command), s.ack_number)
+                             : fmt::format_to_n(label.data(), label.size(), " {} #{} ", command(s.command), s.number);
+  const std::string_view words(label.data(), std::min(label_end.size, label.size()));
+  const double seconds = static_cast<double>(p.frame.time_relative_ns - (p.frame.time_ns - s.time_ns)) / 1e9;
+  const auto end = fmt::format_to_n(out.scratch.data(), out.scratch.size(), "{:11.6f}  {:<19}  {}{:-^{}}{}  {}",
+                                    seconds, short_name(s.tx_state), s.by_tx ? '-' : '<', words, arrow,
+                                    s.by_tx ? '>' : '-', short_name(s.rx_state));
+  return text({out.scratch.data(), std::min(end.size, out.scratch.size())}, out);
 }
 
 }  // namespace rdmascope::dissect

@@ -20,6 +20,38 @@ inline constexpr ValueName cdi_commands[] = {{cdi_reset, "Reset"},
                                              {cdi_ack, "Ack"},
                                              {cdi_protocol_version, "ProtocolVersion"}};
 
+// States of a probe, numbered as in SDK 2.3 and later. They are never on the wire: see check/cdi.h. cdi-probe.md 3.1.
+enum class ProbeState : std::uint8_t {
+  idle,
+  send_reset,
+  send_protocol_version,
+  resetting,
+  reset_done,
+  wait_for_start,
+  efa_start,
+  efa_probe,
+  efa_tx_probe_acks,
+  efa_connected,
+  efa_connected_ping,
+  efa_reset,
+  destroy,
+  unknown,
+};
+inline constexpr std::size_t probe_state_count = 14;
+inline constexpr std::string_view probe_state_prefix = "kProbeState";
+inline constexpr ValueName probe_states[] = {
+    {0, "kProbeStateIdle"},         {1, "kProbeStateSendReset"},         {2, "kProbeStateSendProtocolVersion"},
+    {3, "kProbeStateResetting"},    {4, "kProbeStateResetDone"},         {5, "kProbeStateWaitForStart"},
+    {6, "kProbeStateEfaStart"},     {7, "kProbeStateEfaProbe"},          {8, "kProbeStateEfaTxProbeAcks"},
+    {9, "kProbeStateEfaConnected"}, {10, "kProbeStateEfaConnectedPing"}, {11, "kProbeStateEfaReset"},
+    {12, "kProbeStateDestroy"}};
+// "EfaProbe"; "?" for unknown.
+constexpr std::string_view short_name(ProbeState state) {
+  return state == ProbeState::unknown
+             ? "?"
+             : probe_states[static_cast<std::size_t>(state)].name.substr(probe_state_prefix.size());
+}
+
 // Conditions on a control message, which is there up to its stream name.
 inline constexpr std::uint32_t cdi_address_at = 71, cdi_address_bytes = 32;
 constexpr bool cdi_has_v1_layout(const std::uint8_t* message) { return message[0] <= 1; }
@@ -217,7 +249,7 @@ struct CdiPayload {
 
 // Probe packets of SDK 1.0 and 2.0 have a number of their own in front. cdi-probe.md 4.4.
 struct CdiProbe {
-  static constexpr std::string_view name = "cdi.probe", title = "CDI Probe";
+  static constexpr std::string_view name = "cdi.data.probe", title = "CDI Probe";
   static constexpr std::uint32_t bytes = 2, message_bytes = 1026;
   static constexpr auto fields = layout(bytes, {Field{"sequence", 16, Show::dec, "Number"}.little()});
 };

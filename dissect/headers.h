@@ -89,7 +89,8 @@ using Headers = HeaderList<
     CdiAvm, CdiAvmConfig, CdiExtra, CdiPayload, CdiProbe, EfaRecord, EfaRdm, EfaConnection, EfaPadding, EfaCts,
     EfaCtsData, EfaReadRsp, EfaIds, EfaAtomRsp, EfaHandshake, EfaHostId, EfaDeviceVersion, EfaUserQp, EfaP2p,
     EfaReceipt, EfaPeerError, EfaMessage, EfaTagged, EfaMedium, EfaLongCts, EfaLongRead, EfaRunt, EfaDelivery, EfaRma,
-    EfaRtr, EfaRta, EfaIov, EfaRts, EfaRawAddr, EfaCqData, EfaAddress, Events, Analysis, Exchange>;
+    EfaRtr, EfaRta, EfaIov, EfaRts, EfaRawAddr, EfaCqData, EfaAddress, Events, Analysis, CdiProbeStates,
+    Exchange>;
 
 inline std::span<const Header* const> all_headers() { return Headers::all; }
 

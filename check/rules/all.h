@@ -1,5 +1,6 @@
 // The list of rules: one line each, in the order of the catalogue. A rule is defined in the file of its name; those
-// about management datagrams stand together by theme: mad_*.cc, smp*.cc, trap.cc, rmpp.cc, gmp.cc, cm_mad.cc.
+// about management datagrams stand together by theme: mad_*.cc, smp*.cc, trap.cc, rmpp.cc, gmp.cc, cm_mad.cc; so do
+// those about CDI: cdi_*.cc.
 #pragma once
 
 #include "check/rule.h"
@@ -187,7 +188,63 @@
   RULE(cm_reprr)              \
   RULE(cm_timeout)            \
   RULE(cm_rejlen)             \
-  RULE(cm_ipver)
+  RULE(cm_ipver)              \
+  RULE(cdi_f01)               \
+  RULE(cdi_f02)               \
+  RULE(cdi_f03)               \
+  RULE(cdi_f04)               \
+  RULE(cdi_f05)               \
+  RULE(cdi_f06)               \
+  RULE(cdi_f07)               \
+  RULE(cdi_f08)               \
+  RULE(cdi_f09)               \
+  RULE(cdi_f10)               \
+  RULE(cdi_f11)               \
+  RULE(cdi_d01)               \
+  RULE(cdi_d02)               \
+  RULE(cdi_n01)               \
+  RULE(cdi_n02)               \
+  RULE(cdi_n03)               \
+  RULE(cdi_a01)               \
+  RULE(cdi_a02)               \
+  RULE(cdi_a03)               \
+  RULE(cdi_a04)               \
+  RULE(cdi_a05)               \
+  RULE(cdi_a06)               \
+  RULE(cdi_a07)               \
+  RULE(cdi_a08)               \
+  RULE(cdi_s01)               \
+  RULE(cdi_s02)               \
+  RULE(cdi_s03)               \
+  RULE(cdi_s04)               \
+  RULE(cdi_s05)               \
+  RULE(cdi_s06)               \
+  RULE(cdi_s07)               \
+  RULE(cdi_s08)               \
+  RULE(cdi_s09)               \
+  RULE(cdi_s10)               \
+  RULE(cdi_s11)               \
+  RULE(cdi_s12)               \
+  RULE(cdi_s13)               \
+  RULE(cdi_s14)               \
+  RULE(cdi_s15)               \
+  RULE(cdi_s16)               \
+  RULE(cdi_s17)               \
+  RULE(cdi_s18)               \
+  RULE(cdi_v01)               \
+  RULE(cdi_v02)               \
+  RULE(cdi_g01)               \
+  RULE(cdi_g02)               \
+  RULE(cdi_g03)               \
+  RULE(cdi_p01)               \
+  RULE(cdi_p02)               \
+  RULE(cdi_p03)               \
+  RULE(cdi_p04)               \
+  RULE(cdi_p05)               \
+  RULE(cdi_p06)               \
+  RULE(cdi_r01)               \
+  RULE(cdi_r02)               \
+  RULE(cdi_c02)
 
 namespace rdmascope::check {
 

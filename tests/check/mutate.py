@@ -27,6 +27,9 @@ An edit is one of
                                                               is in front
   {"delete": 3}
 
+Instead of "base" and "edits" a mutant may have "clean" and "frames", lists of (seconds, link type, bytes): for talks in
+which each message depends on those before.
+
 "frames" instead of "frame" takes "10-20", "10-" and "4,7,9"; so does "delete". "where": {"ip.src": "10.77.0.1",
 "infiniband.bth.opcode": 17} takes only those of them that had these values in the base, and that have the field.
 
@@ -367,13 +370,32 @@ def matches(finding, wanted):
     return True
 
 
+def write_frames(frames, path):
+    file = build.Pcapng()
+    interfaces = {}
+    for seconds, link_type, data in frames:
+        if link_type not in interfaces:
+            interfaces[link_type] = file.interface(link_type, f"link{link_type}")
+        file.packet(interfaces[link_type], data, stamp=build.START * 10**6 + round(seconds * 10**6))
+    with open(path, "wb") as out:
+        out.write(file.out)
+
+
 def judge(mutant, base, folder, name):
     rule = mutant["rule"]
-    at_base = [f for f in base.findings if f["rule"] == rule and f["class"] == classes()[rule]]
-    if at_base and not mutant.get("base_fires"):
-        raise Wrong(f"the base {base.path} breaks it, too: {describe(at_base[0])}")
     path = os.path.join(folder, name.replace("/", "_") + ".pcap")
-    base.write(apply(mutant, base), path)
+    if base:
+        at_base, base_name = base.findings, base.path
+    else:
+        write_frames(mutant["clean"], path)
+        at_base, base_name = check(path, mutant.get("options", ()))["findings"], "clean form"
+    at_base = [f for f in at_base if f["rule"] == rule and f["class"] == classes()[rule]]
+    if at_base and not mutant.get("base_fires"):
+        raise Wrong(f"the base {base_name} breaks it, too: {describe(at_base[0])}")
+    if base:
+        base.write(apply(mutant, base), path)
+    else:
+        write_frames(mutant["frames"], path)
     findings = check(path, mutant.get("options", ()))["findings"]
     wrong = []
     found = [f for f in findings if f["rule"] == rule]
@@ -456,6 +478,9 @@ def main():
         try:
             if mutant["rule"] not in classes():
                 return f"FAIL {name}: no such rule"
+            if "base" not in mutant:
+                judge(mutant, None, folder, name)
+                return f"ok {name}"
             if bases[mutant["base"]] is None:
                 return f"skip {name}: {mutant['base']} is not here"
             if isinstance(bases[mutant["base"]], Wrong):
@@ -470,6 +495,8 @@ def main():
     try:
         chosen = [(name, m) for name, m in mutants(paths) if not only or m["rule"] in only]
         for _, mutant in chosen:
+            if "base" not in mutant:
+                continue
             try:
                 base_of(mutant["base"])
             except Wrong as error:
