@@ -1,5 +1,7 @@
-// rdmascope dut: the agent next to a device under test. The protocol is in replay/AGENT.md.
+// rdmascope dut: the agent next to a device under test, whose protocol is in replay/AGENT.md; or a model that is a
+// device under test by itself, at an address.
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,10 +11,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cli/cdi_options.h"
 #include "cli/command.h"
 #include "replay/agent.h"
 #include "replay/agent_protocol.h"
+#include "replay/cdi_wire.h"
 #include "replay/verbs.h"
 #include "replay/verbs_dut.h"
 
@@ -21,6 +26,7 @@ namespace {
 
 struct DutOptions {
   std::string device, listen = fmt::format("127.0.0.1:{}", replay::agent::default_port), token_file;
+  std::string model, to;  // of the CDI probe, and where a transmitter sends
   int port = 1;
   std::optional<int> gid_index;
 };
@@ -44,7 +50,41 @@ Result<void> catch_signals() {
   return {};
 }
 
+// A model of the CDI probe on a UDP socket: "cdi-rx", "cdi-tx,scale=0.1".
+Result<void> serve_model(const DutOptions& options) {
+  const std::vector<std::string> words = words_of(options.model);
+  replay::CdiModelOptions model;
+  model.transmits = words.front() == "cdi-tx";
+  if (!model.transmits && words.front() != "cdi-rx")
+    return Error{fmt::format("--model {}: there are cdi-rx and cdi-tx", options.model)};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const Result<bool> read = read_cdi_word(words[i], model);
+    if (!read) return Error{fmt::format("--model {}: {}", options.model, read.error())};
+    if (!*read) return Error{fmt::format("--model {}: no word {}; there are {}", options.model, words[i], cdi_words)};
+  }
+  const Result<replay::UdpPlace> own = replay::parse_udp_place(options.listen, "--listen " + options.listen);
+  if (!own) return Error{own.error()};
+  model.own = *own;
+  if (model.transmits) {
+    if (options.to.empty()) return Error{"--model cdi-tx: say with --to ADDRESS:PORT where its receiver listens"};
+    const Result<replay::UdpPlace> remote = replay::parse_udp_place(options.to, "--to " + options.to);
+    if (!remote) return Error{remote.error()};
+    model.remote = *remote;
+  }
+  Result<std::unique_ptr<replay::CdiServer>> server = replay::CdiServer::open(model);
+  if (!server) return Error{server.error()};
+  if (const Result<void> caught = catch_signals(); !caught) return caught;
+  note(fmt::format("{} at {}", words.front(), to_text((*server)->place())));
+  constexpr std::int64_t slice_ns = 50'000'000;
+  const auto stopped = [] {
+    pollfd pipe{stop_pipe[0], POLLIN, 0};
+    return poll(&pipe, 1, 0) > 0;
+  };
+  return (*server)->run(stopped, slice_ns);
+}
+
 Result<void> serve(const DutOptions& options) {
+  if (!options.model.empty()) return serve_model(options);
   if (options.device.empty()) {
     const Result<std::vector<std::string>> names = replay::verbs::device_names();
     if (!names) return Error{names.error()};
@@ -84,7 +124,8 @@ int run_dut(const DutOptions& options) {
 
 void add_dut_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<DutOptions>();
-  CLI::App* dut = app.add_subcommand("dut", "Serve an RDMA device of this machine to a tester, until Ctrl-C");
+  CLI::App* dut =
+      app.add_subcommand("dut", "Serve an RDMA device of this machine, or a model, to a tester, until Ctrl-C");
   dut->add_option("--device", options->device, "the RDMA device under test, as rxe0 or mlx5_0")->type_name("NAME");
   dut->add_option(
          "--listen", options->listen,
@@ -102,6 +143,12 @@ void add_dut_command(CLI::App& app, Run& run) {
                   "the device's address; if not given, for each channel the first for RoCE v2 of the tester's family")
       ->type_name("NUMBER")
       ->check(CLI::Range(0, 255).description(""));
+  dut->add_option("--model", options->model,
+                  fmt::format("no device but a model of the CDI probe: cdi-rx, which listens at --listen, or cdi-tx, "
+                              "which sends to --to; behind it, with commas: {}",
+                              cdi_words))
+      ->type_name("MODEL");
+  dut->add_option("--to", options->to, "--model cdi-tx: where its receiver listens")->type_name("ADDRESS:PORT");
   dut->callback([options, &run] { run = [options] { return run_dut(*options); }; });
 }
 

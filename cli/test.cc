@@ -15,6 +15,7 @@
 #include "cli/test_bench.h"
 #include "cli/test_report.h"
 #include "cli/test_select.h"
+#include "replay/cdi_mutant.h"
 #include "replay/mad_mutant.h"
 #include "replay/mutant.h"
 
@@ -52,7 +53,7 @@ int list_scripts(const std::vector<ChosenScript>& scripts) {
 int list_mutants() {
   Output output;
   for (const std::span<const replay::MutantInfo> list :
-       std::initializer_list<std::span<const replay::MutantInfo>>{replay::mutants, replay::mad_mutants})
+       std::initializer_list<std::span<const replay::MutantInfo>>{replay::mutants, replay::mad_mutants, replay::cdi_mutants})
     for (const replay::MutantInfo& m : list)
       output.text().put(fmt::format("{:<30} {:<6} {}\n", m.name, m.breaks, m.what));
   output.flush();
@@ -132,9 +133,8 @@ void add_test_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TestCommand>();
   CLI::App* test = app.add_subcommand("test", "Test a device: play scripted packets and judge what it answers");
   test->add_option("SCRIPT", options->named,
-                   "a script, a folder of scripts, an area of the suite (transport, mad), an id (C09-060-05-N1) or how "
-                   "ids begin "
-                   "(C09-060); none: the suite")
+                   "a script, a folder of scripts, an area of the suite (transport, mad, cdi), an id (C09-060-05-N1) or "
+                   "how ids begin (C09-060); none: the suite")
       ->type_name("FILE");
   test->add_option("--dut", options->bench.dut,
                    fmt::format("the device under test: {}; model is a correct one in software", dut_forms))

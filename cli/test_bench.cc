@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/cdi_options.h"
 #include "replay/agent_dut.h"
 #include "replay/agent_protocol.h"
+#include "replay/cdi_dut.h"
+#include "replay/cdi_wire.h"
 #include "replay/endpoint.h"
 #include "replay/mad_dut.h"
 #include "replay/mad_mutant.h"
@@ -25,17 +28,6 @@ std::pair<std::string, std::string> split(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return {text, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
-// "switch,mutant=x" is "switch" and "mutant=x".
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    out.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return out;
 }
 
 std::optional<std::uint64_t> number(std::string_view text, std::uint64_t largest) {
@@ -100,16 +92,22 @@ Result<void> BenchMaker::parse_model(const std::string& words) {
       model_ = Model::switch_node;
     } else if (word == "hca") {
       model_ = Model::hca;
+    } else if (word == "cdi-rx" || word == "cdi-tx") {
+      model_ = word == "cdi-tx" ? Model::cdi_tx : Model::cdi_rx;
     } else if (word.starts_with(cap_key)) {
       const std::optional<std::uint64_t> cap = number(word.substr(cap_key.size()), 0xffff);
       if (!cap)
         return Error{
             fmt::format("--dut {}: write cap=N, the P_Keys of each external port of the switch", options_.dut)};
       cap_ = static_cast<std::uint16_t>(*cap);
+    } else if (const Result<bool> of_cdi = read_cdi_word(word, cdi_model_); !of_cdi || *of_cdi) {
+      if (!of_cdi) return Error{fmt::format("--dut {}: {}", options_.dut, of_cdi.error())};
+      if (model_ == Model::of_script) model_ = Model::cdi;
+      if (!is_cdi("")) return Error{fmt::format("--dut {}: {} is for the model of the CDI probe", options_.dut, word)};
     } else {
       const std::string name = word.starts_with(mutant_key) ? word.substr(mutant_key.size()) : "";
-      const bool of_node = model_ == Model::switch_node || model_ == Model::hca;
-      if (const auto mutant = replay::mutant_by_name(replay::mad_mutants, name)) {
+      const bool of_node = model_ == Model::switch_node || model_ == Model::hca || is_cdi("");
+      if (const auto mutant = replay::mutant_by_name(replay::mad_mutants, name); mutant && !is_cdi("")) {
         mutant_ = *mutant;
         if (!of_node) model_ = Model::node;
       } else if (const auto other = replay::mutant_by_name(name); other && !of_node) {
@@ -150,6 +148,42 @@ Result<void> BenchMaker::parse_node(const std::string& place) {
   return {};
 }
 
+// "10.0.0.1:2000,scale=0.1"; of a transmitter the address may be missing.
+Result<void> BenchMaker::parse_cdi(const std::string& place, bool transmits) {
+  const std::vector<std::string> words = words_of(place);
+  const bool plain_port = transmits && words.front().find(':') == std::string::npos;
+  const Result<replay::UdpPlace> at =
+      replay::parse_udp_place(plain_port ? "0.0.0.0:" + words.front() : words.front(), "--dut " + options_.dut);
+  if (!at) return Error{at.error()};
+  if (at->port == 0) return Error{fmt::format("--dut {}: say which port", options_.dut)};
+  cdi_.emplace();
+  cdi_->transmits = transmits;
+  cdi_->port = at->port;
+  if (transmits)
+    cdi_listen_ = at->ip;
+  else
+    cdi_->ip = at->ip;
+  if (!transmits) cdi_->left = std::make_shared<std::vector<std::int64_t>>();
+  constexpr std::string_view scale_key = "scale=";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!words[i].starts_with(scale_key)) return Error{fmt::format("--dut {}: {} is no scale=X", options_.dut, words[i])};
+    const Result<double> scale = parse_scale(words[i].substr(scale_key.size()));
+    if (!scale) return Error{fmt::format("--dut {}: {}", options_.dut, scale.error())};
+    cdi_->scale = *scale;
+  }
+  const auto [wire, address] = split(options_.wire);
+  if (wire != "udp")
+    return Error{fmt::format("--dut {} goes with --wire udp[:ADDRESS], the address of this machine to send from",
+                             options_.dut)};
+  if (address.empty()) return {};
+  const Result<replay::UdpPlace> own = replay::parse_udp_place(address + ":0", "--wire " + options_.wire);
+  if (!own) return Error{fmt::format("--wire {}: {} is no IPv4 address", options_.wire, address)};
+  if (transmits && cdi_listen_ != 0 && cdi_listen_ != own->ip)
+    return Error{fmt::format("--wire {}: --dut {} says another address", options_.wire, options_.dut)};
+  cdi_listen_ = own->ip;
+  return {};
+}
+
 Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   BenchMaker maker(options);
   const auto [device, rest] = split(options.dut);
@@ -166,6 +200,10 @@ Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   maker.fresh_ = false;
   if (device == "node") {
     if (const Result<void> parsed = maker.parse_node(rest); !parsed) return Error{parsed.error()};
+    return maker;
+  }
+  if (device == "cdi-rx" || device == "cdi-tx") {
+    if (const Result<void> parsed = maker.parse_cdi(rest, device == "cdi-tx"); !parsed) return Error{parsed.error()};
     return maker;
   }
   if (device == "agent") {
@@ -201,8 +239,34 @@ Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   return Error{fmt::format("--dut {}: no such device; choose {}", options.dut, dut_forms)};
 }
 
+bool BenchMaker::is_cdi(const std::string& node) const {
+  return model_ == Model::cdi || model_ == Model::cdi_rx || model_ == Model::cdi_tx ||
+         (model_ == Model::of_script && fresh_ && node.starts_with("cdi-"));
+}
+
+Result<Bench> BenchMaker::make_cdi(const std::string& node) const {
+  const auto [wire, address] = split(options_.wire);
+  if (cdi_) {
+    Result<std::unique_ptr<replay::CdiWire>> own = replay::CdiWire::open(cdi_listen_, cdi_->ip);
+    if (!own) return Error{own.error()};
+    return Bench{std::move(*own), replay::make_cdi_dut(options_.dut, *cdi_)};
+  }
+  replay::CdiModelOptions model = cdi_model_;
+  model.transmits = model_ == Model::cdi_tx || (model_ != Model::cdi_rx && node == "cdi-tx");
+  if (wire == "memory") {
+    replay::CdiModelBench made = replay::open_cdi_model(model);
+    return Bench{std::move(made.wire), std::move(made.dut)};
+  }
+  if (wire != "udp" || !address.empty())
+    return Error{fmt::format("--wire {}: the model of the CDI probe is reached over memory or udp", options_.wire)};
+  Result<replay::CdiModelBench> made = replay::open_cdi_model_on_udp(model);
+  if (!made) return Error{made.error()};
+  return Bench{std::move(made->wire), std::move(made->dut)};
+}
+
 Result<Bench> BenchMaker::make(const std::string& node) const {
   const std::string wire = options_.wire.substr(0, options_.wire.find_first_of(",:"));
+  if (cdi_ || is_cdi(node)) return make_cdi(node);
   const bool models_node = model_ == Model::switch_node || model_ == Model::hca || model_ == Model::node ||
                            (model_ == Model::of_script && fresh_ && !node.empty());
   if (models_node) {

@@ -6,7 +6,9 @@
 // with its R_Key.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +29,25 @@ struct MadTarget {
   std::uint64_t m_key = 0;           // that its ports ask for
 };
 
+// The data path of a model that speaks the CDI probe: nobody but the tester says what got through.
+class CdiDataPath {
+ public:
+  virtual ~CdiDataPath() = default;
+  virtual void deliver(std::uint32_t packets) = 0;       // so many probe packets got through
+  virtual std::array<std::uint8_t, 32> address() = 0;  // of a transmitter: where its probe packets go
+};
+
+// A device that speaks the CDI probe, in one of its two roles.
+struct CdiTarget {
+  bool transmits = false;  // then the tester listens
+  std::uint32_t ip = 0;    // of a receiver
+  std::uint16_t port = 0;  // where the receiver listens, be it the device or the tester
+  double scale = 1;        // its timers last that many times as long as those of the SDK
+  std::shared_ptr<CdiDataPath> data;  // nullptr: the tester can't reach it
+  // Of a receiver that outlives a test, when it will have forgotten what earlier tests left there; it holds few.
+  std::shared_ptr<std::vector<std::int64_t>> left;
+};
+
 struct DutInfo {
   std::string name;  // "model", "rxe0 at 10.77.0.1:7471"
   IpAddress address{};
@@ -37,6 +58,7 @@ struct DutInfo {
   bool simulated = false;         // the model
   bool has_queue_pairs = true;    // false: connections make no sense
   std::optional<MadTarget> mads;  // it answers MADs
+  std::optional<CdiTarget> cdi;   // it speaks the CDI probe
   bool atomics = true, send_with_invalidate = true, flush = false, atomic_write = false;
 };
 
@@ -163,5 +185,8 @@ class Dut {
   virtual Result<void> to_error(const Channel& channel) = 0;
   virtual Result<void> close(const Channel& channel) = 0;
 };
+
+// A device that is reached by datagrams alone; whoever asks it for a queue pair is told `why` there is none.
+std::unique_ptr<Dut> make_dut_without_queue_pairs(DutInfo info, std::string why);
 
 }  // namespace rdmascope::replay

@@ -7,34 +7,6 @@
 namespace rdmascope::replay {
 namespace {
 
-class MadDut final : public Dut {
- public:
-  MadDut(std::string name, MadTarget target) {
-    info_.name = std::move(name);
-    info_.takes_orders = false;
-    info_.has_queue_pairs = false;
-    info_.mads = std::move(target);
-  }
-  const DutInfo& info() const override { return info_; }
-  Result<Channel> open(const ChannelOptions&) override { return none(); }
-  Result<void> post_send(const Channel&, const WorkRequest&) override { return none(); }
-  Result<void> post_receive(const Channel&, const ReceiveRequest&) override { return none(); }
-  Result<std::vector<Completion>> poll(const Channel&, std::int64_t) override { return none(); }
-  Result<std::vector<std::uint8_t>> read_memory(const Channel&, Region, std::uint32_t, std::uint32_t) override {
-    return none();
-  }
-  Result<void> write_memory(const Channel&, Region, std::uint32_t, std::span<const std::uint8_t>) override {
-    return none();
-  }
-  Result<QpState> state(const Channel&) override { return none(); }
-  Result<void> to_error(const Channel&) override { return none(); }
-  Result<void> close(const Channel&) override { return none(); }
-
- private:
-  Error none() const { return Error{info_.name + ": is reached by management datagrams, and has no queue pairs"}; }
-  DutInfo info_;
-};
-
 // The link to the model. Its time passes only while somebody waits.
 class MadMemoryWire final : public Wire {
  public:
@@ -77,7 +49,10 @@ class MadMemoryWire final : public Wire {
 }  // namespace
 
 std::unique_ptr<Dut> make_mad_dut(std::string name, MadTarget target) {
-  return std::make_unique<MadDut>(std::move(name), std::move(target));
+  DutInfo info;
+  info.name = std::move(name);
+  info.mads = std::move(target);
+  return make_dut_without_queue_pairs(std::move(info), "is reached by management datagrams, and has no queue pairs");
 }
 
 MadModelOnMemory open_mad_model(const MadModelOptions& options) {

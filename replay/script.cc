@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "dissect/aeth.h"
+#include "replay/cdi_tester.h"
 #include "replay/mad_tester.h"
 #include "replay/script_call.h"
 
@@ -77,7 +78,8 @@ std::uint64_t name_hash(std::string_view name) {
 // What needs{} may ask for.
 const std::vector<std::string_view> need_options = {
     "initiator_depth", "responder_resources", "mtu",  "atomics", "send_with_invalidate",
-    "flush",           "atomic_write",        "wire", "mads",    "lid"};
+    "flush",           "atomic_write",        "wire", "mads",    "lid",
+    "cdi"};
 
 // What kind of node a test is about, of needs{ mads = }: true is any.
 constexpr std::string_view any_node = "any";
@@ -90,6 +92,13 @@ std::optional<std::string> node_type_of(const Options& needs) {
   lua_pop(state, 1);
   if (out != any_node && out != "switch" && out != "ca") wrong("needs: mads is true, \"switch\" or \"ca\"");
   return out;
+}
+
+// Which end of the CDI probe a test is about, of needs{ cdi = }.
+std::optional<std::string> cdi_role_of(const Options& needs) {
+  const std::optional<std::string> role = needs.text("cdi");
+  if (role && *role != "tx" && *role != "rx") wrong("needs: cdi is \"tx\" or \"rx\"");
+  return role;
 }
 
 std::optional<std::string> unmet(const Options& needs, Tester& tester) {
@@ -113,6 +122,11 @@ std::optional<std::string> unmet(const Options& needs, Tester& tester) {
     const std::string_view is = node_type(node.type);
     if (*type != any_node && *type != is) return fmt::format("a {}: {} is a {}", *type, info.name, is);
   }
+  if (const std::optional<std::string> role = cdi_role_of(needs)) {
+    if (!info.cdi) return fmt::format("the CDI probe: {} does not speak it", info.name);
+    if (info.cdi->transmits != (*role == "tx"))
+      return fmt::format("a CDI {}: {} is the other end", *role == "tx" ? "transmitter" : "receiver", info.name);
+  }
   if (needs.flag("lid").value_or(false) && tester.mads().lid() == 0)
     return fmt::format("a LID: {} has none; let a subnet manager run, or name it with --dut node:lid=N", info.name);
   const std::vector<std::string> wires = needs.texts("wire");
@@ -135,6 +149,7 @@ int test(Call& call) {
   options.push("needs");
   const Options needs(call.state, -1, "needs", need_options);
   play.head.node = node_type_of(needs).value_or("");
+  if (const std::optional<std::string> role = cdi_role_of(needs)) play.head.node = "cdi-" + *role;
   play.has_head = true;
   if (!play.tester) throw Stop{Verdict::passed, {}};
   if (const std::optional<std::string> why = unmet(needs, *play.tester))
@@ -287,6 +302,7 @@ void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
   Tester& tester = *play.tester;
   const std::int64_t begin_ns = tester.now_ns();
   const std::uint64_t first_frame = tester.frames().size() + 1;
+  const std::uint32_t first_peer = tester.uses_cdi() ? tester.cdi().peers() : 0;
   std::vector<std::string> outer_notes = std::exchange(play.notes, {});
   play.stop.reset();
   std::optional<std::string> error = body();  // the sentence of what was no Stop
@@ -308,6 +324,7 @@ void play_case(Play& play, Case& c, std::uint32_t first_connection, Body body) {
   }
   tester.abandon(first_connection);
   if (tester.uses_mads()) tester.mads().abandon();
+  if (tester.uses_cdi()) tester.cdi().close(first_peer);
   if (stop) {
     c.verdict = stop->verdict;
     c.message = std::move(stop->message);
@@ -397,6 +414,7 @@ int furnish(lua_State* state) {
   lua_pushglobaltable(state);
   push_functions(state, test_functions(), global, 0);
   push_functions(state, dut_functions(), global, 0);
+  push_functions(state, cdi_functions(), global, 0);
   push_functions(state, packet_functions(), packets, 0);
   lua_pop(state, 1);
   register_mads(state);
@@ -519,9 +537,10 @@ ScriptRun run_script(const Script& script, Wire& wire, Dut& dut, const ScriptOpt
 
 std::vector<Vocabulary> script_vocabulary() {
   std::vector<Vocabulary> out;
-  for (const std::span<const Function> some : {test_functions(), dut_functions(), packet_functions(), mad_functions()})
+  for (const std::span<const Function> some : {test_functions(), dut_functions(), packet_functions(), mad_functions(),
+                                                cdi_functions()})
     for (const Function& f : some) {
-      static constexpr std::string_view prefix[] = {"", "", "rc:", "rc.dut:", "mad."};
+      static constexpr std::string_view prefix[] = {"", "", "rc:", "rc.dut:", "mad.", "tx:"};
       Vocabulary v{std::string(prefix[static_cast<std::size_t>(f.where)]) + std::string(f.name), {}};
       v.options.assign(f.options.begin(), f.options.end());
       out.push_back(std::move(v));

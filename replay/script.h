@@ -23,7 +23,9 @@ Result<Script> read_script(const std::string& path);
 struct ScriptHead {
   std::string id, title;
   std::vector<std::string> covers;
-  std::string node{};  // of a test of management datagrams: "switch", "ca" or "any"
+  // What it is about, if not queue pairs. Management datagrams: "switch", "ca" or "any" node; the CDI probe: "cdi-tx" or
+  // "cdi-rx".
+  std::string node{};
 };
 Result<ScriptHead> head_of(const Script& script);
 

@@ -22,7 +22,7 @@ struct Play;
 struct Call {
   lua_State* state;
   Play& play;
-  std::uint32_t connection;  // it was called on; 0: none
+  std::uint32_t connection;  // it was called on, or the port of the CDI probe; 0: none
   int first;                 // stack index of the first argument
 
   Tester& tester() const;
@@ -36,6 +36,7 @@ struct Function {
     connection,  // rc:close{...}
     dut,         // rc.dut:post_read{...}
     mad,         // mad.get{...}
+    cdi,         // tx:send{...} on what open_cdi_tx returned
   };
   std::string_view name;
   Where where;
@@ -46,6 +47,7 @@ std::span<const Function> test_functions();    // test, sub, skip, ...: script.c
 std::span<const Function> packet_functions();  // expect, send, ...: script_packets.cc
 std::span<const Function> dut_functions();     // open_rc, post_read, ...: script_dut.cc
 std::span<const Function> mad_functions();     // mad.get, mad.set, ...: script_mad.cc
+std::span<const Function> cdi_functions();     // open_cdi_tx, send, ...: script_cdi.cc
 
 // The state of a script that is being played.
 struct Play {

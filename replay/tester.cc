@@ -8,6 +8,7 @@
 
 #include "dissect/headers.h"
 #include "dissect/walk.h"
+#include "replay/cdi_tester.h"
 #include "replay/mad_tester.h"
 
 namespace rdmascope::replay {
@@ -87,7 +88,8 @@ Connection& Tester::current() {
 
 Connection& Tester::open(ChannelOptions options, bool psns_given[2], bool depth_given) {
   if (!dut_.info().has_queue_pairs)
-    stop(Verdict::not_applicable, fmt::format("{} is reached by MADs, not through queue pairs", dut_.info().name));
+    stop(Verdict::not_applicable, fmt::format("{} is reached by {}, not through queue pairs", dut_.info().name,
+                                              dut_.info().cdi ? "CDI control messages" : "MADs"));
   options.tester_address = wire_.address();
   // Queue pair numbers grow, so that one that was used is not used again and late packets are told apart.
   options.tester_qpn = 0x100000 + static_cast<std::uint32_t>(random_() & 0x7ff00) + last_connection();
@@ -133,7 +135,10 @@ void Tester::walk(std::uint64_t frame, Packet& packet) const {
   packet.frame.time_ns = kept.time_ns;
   packet.frame.wire_bytes = static_cast<std::uint32_t>(kept.bytes.size());
   packet.frame.link_type = wire_.link_type();
-  dissect::walk(packet, kept.bytes, {});
+  dissect::WalkOptions options;
+  for (const std::uint16_t port : cdi_ports_)
+    if (!options.decode_as(port, dissect::find_start("cdi"))) break;
+  dissect::walk(packet, kept.bytes, options);
 }
 
 Seen Tester::send(Connection& connection, const Draft& draft, std::optional<std::uint32_t> to_qpn) {
@@ -178,6 +183,26 @@ std::uint64_t Tester::next_mad(std::int64_t deadline_ns) {
   return index + 1;
 }
 
+CdiTester& Tester::cdi() {
+  if (!dut_.info().cdi) stop(Verdict::not_applicable, fmt::format("{} does not speak CDI", dut_.info().name));
+  if (!wire_.has_ports())
+    stop(Verdict::not_applicable, fmt::format("wire {} has no UDP ports to talk from", wire_.name()));
+  if (!cdi_) cdi_ = std::make_unique<CdiTester>(*this);
+  return *cdi_;
+}
+
+std::uint64_t Tester::next_datagram(std::int64_t deadline_ns) {
+  while (arrived_datagrams_.empty())
+    if (!pump(deadline_ns)) return 0;
+  const std::size_t index = arrived_datagrams_.front();
+  arrived_datagrams_.pop_front();
+  return index + 1;
+}
+
+void Tester::read_as_cdi(std::uint16_t port) {
+  if (std::ranges::find(cdi_ports_, port) == cdi_ports_.end()) cdi_ports_.push_back(port);
+}
+
 std::int64_t Tester::slice(std::int64_t deadline_ns) {
   if (options_.interrupted && *options_.interrupted) stop(Verdict::error, "interrupted");
   if (now_ns() > longest_script_ns) stop(Verdict::error, "script takes more than 1 h");
@@ -196,6 +221,10 @@ bool Tester::pump(std::int64_t deadline_ns) {
     stop(Verdict::error, fmt::format("script sends and receives more than {} MB", most_kept_bytes >> 20));
   frames_.push_back(std::move(frame));
   const std::size_t index = frames_.size() - 1;
+  if (wire_.has_ports()) {
+    arrived_datagrams_.push_back(index);
+    return true;
+  }
   Packet packet;
   walk(index + 1, packet);
   const auto bth = packet.find<dissect::Bth>();

@@ -109,6 +109,7 @@ struct Seen {
 };
 
 class MadTester;
+class CdiTester;
 
 class Tester {
  public:
@@ -173,6 +174,16 @@ class Tester {
   std::uint64_t random() { return random_(); }
   const TesterOptions& options() const { return options_; }
 
+  // ---- datagrams between programs: what CdiTester needs
+
+  // Stops where the device does not speak the CDI probe, or the wire has no ports.
+  CdiTester& cdi();
+  bool uses_cdi() const { return cdi_ != nullptr; }
+  // The next UDP datagram that arrives, by its number; 0: none until then.
+  std::uint64_t next_datagram(std::int64_t deadline_ns);
+  // Frames of this port are CDI, even if damaged.
+  void read_as_cdi(std::uint16_t port);
+
   // Violations of the specification by the device on these connections, and in MADs from `first_frame` on, as
   // sentences. `allowed`: ids of rules.
   std::vector<std::string> judge(const std::vector<std::uint32_t>& connections, const std::vector<std::string>& allowed,
@@ -229,6 +240,9 @@ class Tester {
   std::uint64_t next_work_id_ = 1;
   std::unique_ptr<MadTester> mads_;
   std::deque<std::size_t> arrived_mads_;  // frames nobody has looked at, index
+  std::unique_ptr<CdiTester> cdi_;
+  std::deque<std::size_t> arrived_datagrams_;
+  std::vector<std::uint16_t> cdi_ports_;
 };
 
 }  // namespace rdmascope::replay

@@ -15,6 +15,10 @@ namespace rdmascope::replay {
 
 Result<void> Wire::carries(std::span<const std::uint8_t>) const { return {}; }
 
+Result<std::uint16_t> Wire::open_port(std::uint16_t) {
+  return Error{fmt::format("wire {} has no UDP ports to talk from", name())};
+}
+
 Result<MacAddress> parse_mac(const std::string& text) {
   MacAddress out{};
   int end = 0;

@@ -48,6 +48,10 @@ class Wire {
   virtual std::optional<MacAddress> mac() const { return std::nullopt; }
   virtual std::int64_t now_ns() = 0;
   virtual std::optional<MadCarriage> mads() const { return std::nullopt; }  // nullopt: it carries none
+  // Wires between programs have UDP ports: what is sent to one that is open arrives. Port 0: one that is free.
+  virtual bool has_ports() const { return false; }
+  virtual Result<std::uint16_t> open_port(std::uint16_t port);
+  virtual void close_port(std::uint16_t) {}
 
   // An error when the wire cannot carry the frame as it is, whatever the device may be.
   virtual Result<void> carries(std::span<const std::uint8_t> frame) const;

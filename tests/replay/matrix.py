@@ -6,8 +6,8 @@ nothing fails proves nothing, and a rule that can be broken unseen is not tested
 MATRIX beside this file; --accept writes it anew, and that diff is reviewed like code. Mutants that no test can catch stand in
 WITHOUT_TEST with the reason. FOLDER: scripts in place of the suite that the tool knows.
 
-Each area of the suite has its own models: `transport` the one with queue pairs, `mad` a switch and a channel adapter. A test
-passes if it does on one of them and fails on none; a mutant is caught if a test fails on one. --area: only this one.
+Each area of the suite has its own models: `transport` the one with queue pairs, `mad` a switch and a channel adapter, `cdi` a
+receiver and a transmitter of the CDI probe. A test passes if it does on one of them and fails on none; a mutant is caught if a test fails on one. --area: only this one.
 
 A mutant that breaks every packet fails every test; MATRIX then says "all but" those that pass.
 """
@@ -27,16 +27,21 @@ HEAD = "# Mutant of the model: tests that fail on it. Written by matrix.py --acc
 
 
 class Area:
-    """A part of the suite, and the models it is about. `mutants`: whether a mutant, by its name, is one of theirs."""
+    """A part of the suite, and the models it is about. `mutants`: whether a mutant, by its name, is one of theirs; `apart`: each
+    is one of one model only, whose name it begins with."""
 
-    def __init__(self, name, models, options, mutants):
-        self.name, self.models, self.options, self.mutants = name, models, options, mutants
+    def __init__(self, name, models, options, mutants, apart=False):
+        self.name, self.models, self.options, self.mutants, self.apart = name, models, options, mutants, apart
+
+    def models_of(self, mutant):
+        return [m for m in self.models if not (mutant and self.apart) or mutant.startswith(m.split(":")[1].rstrip(",") + "-")]
 
 
 AREAS = [
-    Area("transport", ["model:"], [], lambda name: not name.startswith("mad-")),
+    Area("transport", ["model:"], [], lambda name: not name.startswith(("mad-", "cdi-"))),
     # Long loops take their sample: a mutant shows in it, too.
     Area("mad", ["model:switch,", "model:hca,"], ["--sampled"], lambda name: name.startswith("mad-")),
+    Area("cdi", ["model:cdi-rx,", "model:cdi-tx,"], [], lambda name: name.startswith("cdi-"), apart=True),
 ]
 
 
@@ -49,7 +54,7 @@ class Suite:
     def __init__(self, tool, area, scripts, mutant=None):
         self.verdicts, self.messages, self.trouble = {}, {}, None
         parts = {}  # verdict of each part: the best one, but what failed has failed
-        for model in area.models:
+        for model in area.models_of(mutant):
             dut = f"{model}mutant={mutant}" if mutant else model.rstrip(":,")
             result = subprocess.run([tool, "test", "--dut", dut, "-T", "json", *area.options, *scripts], capture_output=True,
                                     text=True, env=ENVIRONMENT)
