@@ -23,6 +23,7 @@ constexpr std::int64_t longest_silence_ns = 25'000'000'000;
 constexpr std::int64_t longest_delay_ns = 1'000'000'000;
 // So close to each other, a capture of several receive queues may show messages of both sides in the wrong order.
 constexpr std::int64_t mixed_up_ns = 1'000'000;
+constexpr std::uint8_t first_with_one_socket = 4;  // probe version
 constexpr std::uint8_t refused = 2;  // triple 2.0.0
 
 std::uint16_t distance(std::uint16_t from, std::uint16_t to) { return static_cast<std::uint16_t>(to - from); }
@@ -163,40 +164,26 @@ void CdiFlows::settle_deferred(const CdiFlow& flow, CdiRole by, std::int64_t now
 
 // --- Flows -----------------------------------------------------------------------------------------------------------
 
-CdiFlows::Place CdiFlows::known(const Stream& stream) {
-  if (const auto found = streams_.find(stream); found != streams_.end()) return found->second;
-  if (announced_.empty()) return {};
-  const auto found = announced_.find({{stream.from.address, 0}, stream.to});
-  if (found == announced_.end()) return {};
-  return streams_[stream] = found->second;
+CdiFlows::Place CdiFlows::known(const Stream& stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() ? Place{} : found->second;
 }
 
 CdiFlows::Place CdiFlows::place(const Stream& stream, const CdiMessage& m) {
-  constexpr std::uint8_t first_with_one_socket = 4;
-  Place place = known(stream);
-  if (!place.flow) {
-    if (flows_.size() == most_flows) return {};
-    CdiFlow& flow = flows_.emplace_back();
-    flow.number = static_cast<std::uint32_t>(flows_.size());
-    flow.first_frame = m.frame;
-    flow.first_ns = m.time_ns;
-    const bool by_rx = m.command == cdi_connected || m.command == cdi_ack || (m.is_reset() && m.requires_ack == 0);
-    flow.first_is_tx = !by_rx;
-    place = {&flow, true};
-    flow.of(place.role()).end = stream.from;
-    flow.of(other(place.role())).end = stream.to;
-    for (CdiSide& side : flow.side) side.state_ns = m.time_ns;
-    streams_[stream] = place;
-    streams_[{stream.to, stream.from}] = {&flow, false};
-  }
-  // SDKs that use two sockets are answered at the port they name.
-  if (m.version.probe < first_with_one_socket && m.control_port != stream.from.port && m.control_port != 0) {
-    std::optional<std::uint16_t>& announced = place.flow->of(place.role()).announced;
-    if (announced != m.control_port) {
-      announced = m.control_port;
-      announced_[{{stream.to.address, 0}, {stream.from.address, m.control_port}}] = {place.flow, !place.first};
-    }
-  }
+  if (const Place place = known(stream); place.flow) return place;
+  if (flows_.size() == most_flows) return {};
+  CdiFlow& flow = flows_.emplace_back();
+  flow.number = static_cast<std::uint32_t>(flows_.size());
+  flow.first_frame = m.frame;
+  flow.first_ns = m.time_ns;
+  const bool by_rx = m.command == cdi_connected || m.command == cdi_ack || (m.is_reset() && m.requires_ack == 0);
+  flow.first_is_tx = !by_rx;
+  const Place place{&flow, true};
+  flow.of(place.role()).end = stream.from;
+  flow.of(other(place.role())).end = stream.to;
+  for (CdiSide& side : flow.side) side.state_ns = m.time_ns;
+  streams_[stream] = place;
+  streams_[{stream.to, stream.from}] = {&flow, false};
   return place;
 }
 
@@ -244,6 +231,8 @@ std::optional<CdiContext> CdiFlows::frame(const Packet& packet) {
     return std::nullopt;
   }
   const CdiMessage m = read_message(packet, bytes);
+  // An endpoint is where its answers go: SDKs with two sockets name that port, all others send from it.
+  if (m.version.probe < first_with_one_socket && m.control_port != 0) stream.from.port = m.control_port;
   const Place place = this->place(stream, m);
   if (!place.flow) return std::nullopt;
   CdiFlow& flow = *place.flow;
@@ -310,7 +299,7 @@ void CdiFlows::judge_alone(const Packet& packet, std::span<const std::uint8_t> d
 
 void CdiFlows::judge_fields(CdiFlow& flow, CdiRole by, const CdiMessage& m, std::span<const std::uint8_t> datagram,
                             const Stream& stream) {
-  constexpr std::uint8_t first_with_one_socket = 4, first_with_version_request = 3;
+  constexpr std::uint8_t first_with_version_request = 3;
   const std::uint8_t* const bytes = datagram.data();
   const auto wrong = [&](CdiBreach breach, std::string_view field, std::optional<std::uint64_t> expected,
                          std::uint64_t actual, std::string text = {}) -> CdiBroken& {

@@ -82,7 +82,6 @@ struct CdiSide {
   std::uint64_t good = 0;                   // with a right checksum
   std::optional<CdiMessage> last;
   std::deque<CdiSent> sent;                // the latest
-  std::optional<std::uint16_t> announced;  // a control port that is not the one it sends from
   ProbeState state = ProbeState::unknown;
   std::int64_t state_ns = 0;  // since then
   std::array<std::int64_t, dissect::probe_state_count> spent_ns{};
@@ -304,7 +303,7 @@ class CdiFlows {
   };
 
   Place place(const Stream& stream, const CdiMessage& message);
-  Place known(const Stream& stream);
+  Place known(const Stream& stream) const;
   void settle_role(CdiFlow& flow, Place place, const CdiMessage& message);
   void judge_damage(CdiFlow& flow, CdiRole by, const dissect::Packet& packet, std::span<const std::uint8_t> datagram);
   void judge_alone(const dissect::Packet& packet, std::span<const std::uint8_t> datagram);
@@ -333,8 +332,6 @@ class CdiFlows {
 
   std::deque<CdiFlow> flows_;  // they keep their places
   absl::flat_hash_map<Stream, Place> streams_;
-  // Where peers of old SDKs send to: a port of `to` that it announced, from the address alone.
-  absl::flat_hash_map<Stream, Place> announced_;
   absl::flat_hash_map<std::uint32_t, Owner> queues_;  // by QP number of an EFA address
   std::vector<Deferred> deferred_;
   std::vector<CdiBroken> broken_;

@@ -23,10 +23,10 @@ bool is_protocol(std::string_view name) { return name == "infiniband" || name ==
 Index make_index() {
   Index index;
   for (const Header* h : all_headers()) {
-    // An annotation has no bytes, and its name is another's: "rdmascope", "infiniband".
+    // An annotation has no bytes, and its name may be another's: "rdmascope", "infiniband".
     if (!h->annotation) index.by_name[std::string(h->name)].push_back({h, nullptr});
     const std::size_t dot = h->name.find('.');
-    if (dot != std::string_view::npos && is_protocol(h->name.substr(0, dot)))
+    if (!h->annotation && dot != std::string_view::npos && is_protocol(h->name.substr(0, dot)))
       index.by_name[std::string(h->name.substr(0, dot))].push_back({h, nullptr});
     for (const Field& f : h->fields) {
       index.by_name[full_name(*h, f)].push_back({h, &f});

@@ -107,7 +107,9 @@ bool each_of_layer(const Operand& o, const Source& s, const Packet& packet, cons
   return false;
 }
 
-bool in_span(const Operand& o, const Layer& layer) { return layer.header->name.starts_with(o.prefix); }
+bool in_span(const Operand& o, const Layer& layer) {
+  return layer.header->name.starts_with(o.prefix) && !layer.header->annotation;
+}
 
 void put_shown(Text& text, Type type, const Item& item) {
   const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(item.bytes.data());

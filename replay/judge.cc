@@ -86,7 +86,8 @@ std::vector<std::string> Tester::judge(const std::vector<std::uint32_t>& connect
   for (std::size_t i = 0; i < frames_.size(); ++i) {
     // Of MADs only what stood on a link: a host interface shows them as programs write them.
     const bool is_mad = i + 1 >= first_frame && frames_[i].is_mad && wire_.mads() && wire_.mads()->on_link;
-    if (!is_mad && !is_chosen(frames_[i].connection)) continue;
+    const bool is_cdi = i + 1 >= first_frame && wire_.has_ports();  // whatever its sockets carried
+    if (!is_mad && !is_cdi && !is_chosen(frames_[i].connection)) continue;
     check::Frame& frame = frames.emplace_back();
     frame.bytes = frames_[i].bytes;
     frame.info.number = i + 1;

@@ -60,6 +60,7 @@ STAGES = [
     ("clean", command(sys.executable, "tests/check/clean.py", TOOL)),
     ("count", command(sys.executable, "tests/check/count.py", "--check", TOOL)),
     ("imperfect", command(sys.executable, "tests/check/imperfect.py", TOOL)),
+    ("cdi", command(sys.executable, "tests/check/cdi_imperfect.py", TOOL)),
     ("mirrored", command(sys.executable, "tests/check/mirrored.py", TOOL)),
     ("annotations", command(sys.executable, "tests/check/annotations.py", TOOL)),
     ("pairing", command(sys.executable, "tests/check/pairing.py", TOOL)),

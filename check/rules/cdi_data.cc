@@ -12,7 +12,7 @@ const Rule cdi_p01{
          .title = "The header of a data packet has values that exist",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk payload.h, protocol_v2.c; cdi-probe.md 4",
+         .source = "aws-cdi-sdk payload.h, protocol_v2.c",
          .help =
              R"(Types are 0 to 3; the nanoseconds of the time stamp are less than a second; SDKs send 0, 2 or 1290 bytes of extra data.
 
@@ -25,7 +25,7 @@ const Rule cdi_p02{
     .info =
         {.id = "CDI-P02",
          .title = "The packets of a payload fit together",
-         .source = "aws-cdi-sdk payload.c; cdi-probe.md 4.3",
+         .source = "aws-cdi-sdk payload.c",
          .help =
              R"(Packets of a payload are numbered from 0, each number once; offsets follow each other without overlap, and all bytes together
 are total_payload_size. They may arrive in any order, and one that is missing may have been lost.
@@ -41,7 +41,7 @@ const Rule cdi_p03{
          .title = "Payloads are numbered one by one",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk payload.c; cdi-probe.md 4.3",
+         .source = "aws-cdi-sdk payload.c",
          .help =
              R"(Payload numbers increase by one, modulo 256 (version 1) or 65536 (version 2). A jump is a payload that was lost, or is not in
 the capture.
@@ -57,7 +57,7 @@ const Rule cdi_p04{
          .title = "Packets are numbered one by one",
          .kind = Class::anomaly,
          .severity = Severity::info,
-         .source = "aws-cdi-sdk payload.c; cdi-probe.md 4.3",
+         .source = "aws-cdi-sdk payload.c",
          .help =
              R"(In version 2 packet_id counts all packets of an endpoint. A gap is a packet that the record does not have; SRD itself loses
 none.
@@ -71,7 +71,7 @@ const Rule cdi_p05{
     .info =
         {.id = "CDI-P05",
          .title = "Probe packets before Connected, data behind it",
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 3.3 (T12), 3.4 (R14)",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(Until Connected a transmitter sends probe packets (type 2) and nothing else over EFA, from then on none of them. A receiver
 counts whatever comes before, so data would be lost.
@@ -87,7 +87,7 @@ const Rule cdi_p06{
          .title = "A probe has 1000 packets",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: EFA_PROBE_PACKET_COUNT; cdi-probe.md 4.4",
+         .source = "aws-cdi-sdk configuration.h: EFA_PROBE_PACKET_COUNT",
          .help =
              R"(A receiver says Connected when it has counted 1000 messages. With fewer in the record some are missing there, or the receiver
 was built with another count.
@@ -101,7 +101,7 @@ const Rule cdi_r01{
     .info =
         {.id = "CDI-R01",
          .title = "The RDM header has the version that belongs to CDI's",
-         .source = "aws-cdi-sdk adapter_efa.c; libfabric prov/efa; cdi-probe.md 3.6, 6",
+         .source = "aws-cdi-sdk adapter_efa.c; libfabric prov/efa",
          .help =
              R"(With a version of 2.3 or later CDI uses a libfabric with RDM protocol 4, before that libfabric 1.9 with protocol 3. The two do
 not understand each other.
@@ -115,7 +115,7 @@ const Rule cdi_r02{
     .info =
         {.id = "CDI-R02",
          .title = "An EFA message holds the headers it announces",
-         .source = "libfabric prov/efa/docs/efa_rdm_protocol_v4.md; cdi-probe.md 6",
+         .source = "libfabric prov/efa/docs/efa_rdm_protocol_v4",
          .help =
              R"(Type and flags of the RDM header say which headers follow. This message is shorter, or has a type that nobody knows.
 
@@ -130,7 +130,7 @@ const Rule cdi_c02{
          .title = "A failed send ends the connection",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_efa_tx.c; cdi-probe.md 3.3 (T22), 5.3",
+         .source = "aws-cdi-sdk adapter_efa_tx.c",
          .help =
              R"(A completion that says the peer's queue pair is gone, or that it does not answer, makes the transmitter reset at once. Without
 a Reset within a second it has not noticed.

@@ -10,7 +10,7 @@ const Rule cdi_f01{
     .info =
         {.id = "CDI-F01",
          .title = "A control message has the length of its command",
-         .source = "aws-cdi-sdk protocol_v1.c, protocol_v2.c; cdi-probe.md 2.2",
+         .source = "aws-cdi-sdk protocol_v1.c, protocol_v2.c",
          .help =
              R"(A control message is one datagram of 252 or 257 bytes (version 1: any command, Ack) or 248 or 253 bytes (version 2). There
 is no length field, so a receiver drops what has another length.
@@ -24,7 +24,7 @@ const Rule cdi_f02{
     .info =
         {.id = "CDI-F02",
          .title = "The checksum of a control message is right",
-         .source = "aws-cdi-sdk protocol.c; cdi-probe.md 2.7",
+         .source = "aws-cdi-sdk protocol.c",
          .help =
              R"(The one's complement sum runs over little-endian words of the whole message with the checksum as zero. A receiver
 drops a message whose checksum is wrong and says nothing. From a sender that computed others right it is damage on the way, an
@@ -39,7 +39,7 @@ const Rule cdi_f03{
     .info =
         {.id = "CDI-F03",
          .title = "A control message has a command that exists",
-         .source = "aws-cdi-sdk protocol.h; cdi-probe.md 2.3, 2.4",
+         .source = "aws-cdi-sdk protocol.h",
          .help =
              R"(Commands are Reset 1, Ping 2, Connected 3, Ack 4, ProtocolVersion 5. Others should be dropped; SDK 2.4 and later take them,
 make an endpoint for their sender and, in a debug build, abort.
@@ -55,7 +55,7 @@ const Rule cdi_f04{
          .title = "requires_ack is 0 or 1",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk protocol_v2.c; cdi-probe.md 2.2",
+         .source = "aws-cdi-sdk protocol_v2.c",
          .help =
              R"(The last byte of every command but Ack is a truth value. No receiver looks at it, so another value harms nobody.
 
@@ -70,7 +70,7 @@ const Rule cdi_f05{
          .title = "The sender's address is text that ends",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk protocol.h; cdi-probe.md 2.2",
+         .source = "aws-cdi-sdk protocol.h",
          .help =
              R"(senders_ip_str is an IPv4 address as text with a zero behind it. SDKs before 2.2 answer to this text and not to the
 datagram's source, so they cannot answer without it.
@@ -86,7 +86,7 @@ const Rule cdi_f06{
          .title = "The sender's address is where the datagram comes from",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_control_interface.c; cdi-probe.md 1.1",
+         .source = "aws-cdi-sdk adapter_control_interface.c",
          .help =
              R"(senders_ip_str says the address of the sender's adapter, and the datagram comes from another one. From SDK 2.2 on only the
 datagram's address counts. Peers of a sender with probe version below 4 answer to the text, which may be an address they cannot
@@ -103,7 +103,7 @@ const Rule cdi_f07{
          .title = "The sender's control port is the one it sends from",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 1.1",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(From probe version 4 on a side sends and listens on one socket, so senders_control_dest_port is the UDP source port. Answers
 go to the UDP source port.
@@ -119,7 +119,7 @@ const Rule cdi_f08{
          .title = "New senders name no stream in version 1 messages",
          .kind = Class::anomaly,
          .severity = Severity::info,
-         .source = "aws-cdi-sdk protocol_v1.c; cdi-probe.md 2.2",
+         .source = "aws-cdi-sdk protocol_v1.c",
          .help =
              R"(The stream identifier was used by SDK 1.0 and 2.0. Since SDK 2.2 it is -1 and connections are told apart by address and
 port.
@@ -133,7 +133,7 @@ const Rule cdi_f09{
     .info =
         {.id = "CDI-F09",
          .title = "Nobody speaks version 2.0.0",
-         .source = "aws-cdi-sdk protocol.c; cdi-probe.md 2.1",
+         .source = "aws-cdi-sdk protocol.c",
          .help =
              R"(SDK 2.0.0 sent its own version as that of the protocol. Every later SDK refuses messages of this version: 2.4 and later drop
 them, so such a peer never connects.
@@ -147,7 +147,7 @@ const Rule cdi_f10{
     .info =
         {.id = "CDI-F10",
          .title = "ProtocolVersion comes from senders that have it",
-         .source = "aws-cdi-sdk protocol.h; cdi-probe.md 2.1, 2.3",
+         .source = "aws-cdi-sdk protocol.h",
          .help =
              R"(ProtocolVersion exists since probe version 3. A message with this command that states an older probe version contradicts
 itself.
@@ -163,7 +163,7 @@ const Rule cdi_f11{
          .title = "The stream name ends",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk protocol.h; cdi-probe.md 2.2",
+         .source = "aws-cdi-sdk protocol.h",
          .help =
              R"(senders_stream_name_str has 138 bytes and a zero among them. Behind the zero may stand what is left of older messages.
 
@@ -176,7 +176,7 @@ const Rule cdi_d01{
     .info =
         {.id = "CDI-D01",
          .title = "Each command has its direction",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c, adapter_efa_probe_rx.c; cdi-probe.md 2.3, 3.3, 3.4",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c, adapter_efa_probe_rx.c",
          .help =
              R"(Ping and ProtocolVersion go from transmitter to receiver, Connected and Ack from receiver to transmitter. Release builds
 ignore the others, debug builds abort.
@@ -189,7 +189,7 @@ Look next at: which side is configured as what.)"},
 
 const Rule cdi_d02{.info = {.id = "CDI-D02",
                             .title = "Only one side is the transmitter",
-                            .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 2.3",
+                            .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
                             .help = R"(Both sides send Ping, which only a transmitter does.
 
 Usual causes: both sides set up as transmitters with each other's port.
@@ -201,7 +201,7 @@ const Rule cdi_n01{
     .info =
         {.id = "CDI-N01",
          .title = "Control messages are numbered one by one",
-         .source = "aws-cdi-sdk adapter_efa_probe_control.c; cdi-probe.md 2.6",
+         .source = "aws-cdi-sdk adapter_efa_probe_control.c",
          .help =
              R"(One counter of each endpoint numbers all its messages, Acks included; what is sent again has a new number. Numbers that are
 passed over, that come late or twice say that the capture misses messages or shows some twice: an artifact. A number that goes
@@ -217,7 +217,7 @@ const Rule cdi_n02{
              .title = "The first control message is number 1",
              .kind = Class::anomaly,
              .severity = Severity::warning,
-             .source = "aws-cdi-sdk adapter_efa_probe_control.c; cdi-probe.md 2.6",
+             .source = "aws-cdi-sdk adapter_efa_probe_control.c",
              .help =
                  R"(The counter is incremented before use. One third-party transmitter begins at 0, which harms nobody.
 
@@ -232,7 +232,7 @@ const Rule cdi_n03{
          .title = "A new endpoint begins with Reset or Ack",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_efa_probe_control.c; cdi-probe.md 2.6",
+         .source = "aws-cdi-sdk adapter_efa_probe_control.c",
          .help =
              R"(The counter restarts at 1 only when an endpoint is made anew. A transmitter then sends Reset; a receiver sends Reset or
 acknowledges one. Ping, ProtocolVersion or Connected as number 1 says that the counter was reset alone.

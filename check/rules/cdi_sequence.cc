@@ -10,7 +10,7 @@ const Rule cdi_a01{
     .info =
         {.id = "CDI-A01",
          .title = "An Ack names a message that was sent",
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 3.3",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(An Ack repeats command and number of what it answers. The transmitter ignores an Ack of anything else.
 
@@ -21,7 +21,7 @@ Look next at: cdi.ack_command and cdi.ack_control_packet_num beside the messages
 
 const Rule cdi_a02{.info = {.id = "CDI-A02",
                             .title = "Nobody acknowledges Connected or Ack",
-                            .source = "aws-cdi-sdk adapter_efa_probe_control.c; cdi-probe.md 2.3",
+                            .source = "aws-cdi-sdk adapter_efa_probe_control.c",
                             .help = R"(Acks answer Reset, Ping and ProtocolVersion.
 
 Usual causes: an implementation that acknowledges whatever comes.
@@ -35,7 +35,7 @@ const Rule cdi_a03{
          .title = "A Ping is acknowledged within half a second",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: TX_COMMAND_ACK_TIMEOUT; cdi-probe.md 3.2",
+         .source = "aws-cdi-sdk configuration.h: TX_COMMAND_ACK_TIMEOUT",
          .help =
              R"(After 500 ms the transmitter sends another Ping and takes only the Ack of that one. So Acks that are always late end the
 connection.
@@ -50,7 +50,7 @@ const Rule cdi_a04{
              .title = "A Reset is acknowledged within two seconds",
              .kind = Class::anomaly,
              .severity = Severity::warning,
-             .source = "aws-cdi-sdk configuration.h: SEND_RESET_COMMAND_FREQUENCY; cdi-probe.md 3.2",
+             .source = "aws-cdi-sdk configuration.h: SEND_RESET_COMMAND_FREQUENCY",
              .help = R"(After 2 s the transmitter sends another Reset, and the Ack of the old one is worth nothing.
 
 Usual causes: a receiver that needs long to open its adapter.
@@ -62,7 +62,7 @@ const Rule cdi_a05{
     .info =
         {.id = "CDI-A05",
          .title = "Only the Ack of the last command leads on",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T27)",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(The transmitter waits for the Ack of its latest Reset. An Ack of an earlier one is to be ignored; here it went on with
 ProtocolVersion.
@@ -78,7 +78,7 @@ const Rule cdi_a06{
          .title = "Each Ping has one Ack",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 3.4 (R17)",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(A receiver acknowledges every Ping that reaches it, at once and once. A Ping without an Ack while a later one has it was
 lost behind the capture, or the receiver skipped it: its numbers have no gap.
@@ -92,7 +92,7 @@ const Rule cdi_a07{
     .info =
         {.id = "CDI-A07",
          .title = "The Ack of Reset states the right version",
-         .source = "aws-cdi-sdk protocol.c, adapter_efa_probe_rx.c; cdi-probe.md 3.6",
+         .source = "aws-cdi-sdk protocol.c, adapter_efa_probe_rx.c",
          .help =
              R"(To a transmitter that has ProtocolVersion (probe version 3 or later) a receiver states its own full version, in the layout
 that belongs to it. To an older one it repeats the version of the Reset, in layout 1.
@@ -106,7 +106,7 @@ const Rule cdi_a08{
     .info =
         {.id = "CDI-A08",
          .title = "The Ack of ProtocolVersion settles on what both have",
-         .source = "aws-cdi-sdk protocol.c: ProtocolVersionSet; cdi-probe.md 3.6",
+         .source = "aws-cdi-sdk protocol.c: ProtocolVersionSet",
          .help =
              R"(The receiver agrees to the transmitter's version if it is not beyond its own version and major number, else to its own.
 
@@ -119,7 +119,7 @@ const Rule cdi_s01{
     .info =
         {.id = "CDI-S01",
          .title = "A transmitter opens with Reset",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T2), 3.6",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(The first message is Reset in layout 1 with version 1.0.P, where P is the sender's probe version, and it asks for an Ack. So
 receivers of any age understand it. Another layout, or no wish for an Ack, is an anomaly.
@@ -135,7 +135,7 @@ const Rule cdi_s02{
          .title = "Reset is repeated every two seconds",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: SEND_RESET_COMMAND_FREQUENCY; cdi-probe.md 3.3 (T2, T9)",
+         .source = "aws-cdi-sdk configuration.h: SEND_RESET_COMMAND_FREQUENCY",
          .help =
              R"(A transmitter without an Ack sends Reset every 2 s, a second after its own reset or that of the receiver.
 
@@ -148,7 +148,7 @@ const Rule cdi_s03{
     .info =
         {.id = "CDI-S03",
          .title = "ProtocolVersion follows the Ack of Reset",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T3, T4)",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(When the Ack of Reset states probe version 3 or later, the transmitter sends its full version at once, with the probe version
 it stated in Reset. To an older receiver it sends none. Late is an anomaly.
@@ -162,7 +162,7 @@ const Rule cdi_s04{
     .info =
         {.id = "CDI-S04",
          .title = "ProtocolVersion waits for the Ack of Reset",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T4)",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(A transmitter knows only from the Ack whether the receiver has ProtocolVersion. The receiver's next number proves that the
 capture misses no Ack.
@@ -191,7 +191,7 @@ const Rule cdi_s06{
     .info =
         {.id = "CDI-S06",
          .title = "Connected follows the agreement on a version",
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 3.4 (R14, R16)",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(A receiver says Connected when the probe packets have come through, which it waits for only after it has acknowledged
 ProtocolVersion (or Reset, of a transmitter with probe version below 3).
@@ -207,7 +207,7 @@ const Rule cdi_s07{
          .title = "Connected comes soon after the versions are agreed on",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c, adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T13), 3.4 (R15)",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c, adapter_efa_probe_tx.c",
          .help =
              R"(After the agreement the transmitter sends 1000 probe packets over EFA, and the receiver says Connected when it has them all.
 A receiver that waits in vain sends Reset after 2 s, a transmitter after 3 s. The control messages work, the data path does not.
@@ -225,7 +225,7 @@ const Rule cdi_s08{
          .title = "Connected is said once",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk release notes 2.4.1; cdi-probe.md 3.5",
+         .source = "aws-cdi-sdk release notes 2.4.1",
          .help =
              R"(A transmitter that is connected takes a second Connected as a fault and resets. Receivers before SDK 2.4.1 say it again when
 their Ping timer runs out.
@@ -239,7 +239,7 @@ const Rule cdi_s09{
     .info =
         {.id = "CDI-S09",
          .title = "A transmitter pings when it is connected",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T14, T15)",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(Connected is answered by a Ping within milliseconds, or by a Reset if it was not expected. A capture that ends before the
 next word of the transmitter leaves it open: an anomaly.
@@ -255,7 +255,7 @@ const Rule cdi_s10{
          .title = "Pings keep their period",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: SEND_PING_COMMAND_FREQUENCY; cdi-probe.md 3.2, 3.3 (T21)",
+         .source = "aws-cdi-sdk configuration.h: SEND_PING_COMMAND_FREQUENCY",
          .help =
              R"(The next Ping comes 5 s after an Ack (probe version 5), or 3 s or 1 s (before), give or take a tenth.
 
@@ -270,7 +270,7 @@ const Rule cdi_s11{
          .title = "Pings are repeated every half second, then comes Reset",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: TX_COMMAND_MAX_RETRIES; cdi-probe.md 3.3 (T19, T20, T22)",
+         .source = "aws-cdi-sdk configuration.h: TX_COMMAND_MAX_RETRIES",
          .help =
              R"(Without an Ack the transmitter pings again after 500 ms: 40 times (probe version 5), 2 or 5 times (4) or 4 times (before), then
 it resets. A Reset before that, or after Pings that were all answered, says that its data path has failed: an error of a
@@ -285,7 +285,7 @@ const Rule cdi_s12{
     .info =
         {.id = "CDI-S12",
          .title = "No Ping between Reset and Connected",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(A transmitter that has sent Reset pings only when the receiver has said Connected. A receiver acknowledges a Ping in any
 state, so its Ack proves nothing.
@@ -299,7 +299,7 @@ const Rule cdi_s13{
     .info =
         {.id = "CDI-S13",
          .title = "A transmitter answers the receiver's Reset by Reset",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.3 (T26)",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(After a Reset of the receiver the transmitter resets itself and sends Reset within 1 to 2.1 s. It never sends an Ack: that is
 the violation. To go on, or to be late, is an anomaly, since the Reset may have been lost.
@@ -315,7 +315,7 @@ const Rule cdi_s14{
          .title = "A receiver gives up after two Resets",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "aws-cdi-sdk configuration.h: RX_RESET_COMMAND_MAX_RETRIES; cdi-probe.md 3.4 (R2, R3)",
+         .source = "aws-cdi-sdk configuration.h: RX_RESET_COMMAND_MAX_RETRIES",
          .help =
              R"(A receiver that nobody answers sends two Resets, 2 s apart, then destroys the endpoint and is silent until the next message
 of the transmitter.
@@ -331,7 +331,7 @@ const Rule cdi_s15{
          .title = "A receiver resets within a second",
          .kind = Class::anomaly,
          .severity = Severity::info,
-         .source = "aws-cdi-sdk adapter_efa_probe_rx.c; cdi-probe.md 3.4 (R7)",
+         .source = "aws-cdi-sdk adapter_efa_probe_rx.c",
          .help =
              R"(A Reset of the receiver that asks for an Ack is sent when its own reset has not ended after a second.
 
@@ -346,7 +346,7 @@ const Rule cdi_s16{
          .title = "The probe completes",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "cdi-probe.md 2.9, second pattern; SDK README, troubleshooting",
+         .source = "SDK README, troubleshooting",
          .help =
              R"(Four times in a row both sides agreed on a version and no Connected followed: the connection goes round in a circle of about
 3 s. The control messages work in both directions, so ports and hosts are right; it is the EFA path that does not carry the probe
@@ -364,7 +364,7 @@ const Rule cdi_s17{
          .title = "Somebody answers Reset",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "SDK README, troubleshooting; cdi-probe.md 9",
+         .source = "SDK README, troubleshooting",
          .help =
              R"(Three Resets or more have no answer of any kind. Nothing of the receiver reaches the place of the capture.
 
@@ -381,7 +381,7 @@ const Rule cdi_s18{
          .title = "A receiver that gets data answers Pings",
          .kind = Class::anomaly,
          .severity = Severity::warning,
-         .source = "cdi-probe.md 3.4 (R18)",
+         .source = "aws-cdi-sdk, observed",
          .help =
              R"(Data goes over EFA while Pings have no Ack. A receiver of SDK 2.4 and later stays connected as long as data comes; the
 transmitter gives up after its last Ping.
@@ -393,7 +393,7 @@ Look next at: a capture at the receiver.)"},
 
 const Rule cdi_v01{.info = {.id = "CDI-V01",
                             .title = "Both sides keep to the version they agreed on",
-                            .source = "aws-cdi-sdk protocol.c; cdi-probe.md 3.6",
+                            .source = "aws-cdi-sdk protocol.c",
                             .help = R"(Connected, Ping and its Ack have the version of the Ack of ProtocolVersion.
 
 Usual causes: an implementation that writes its own version everywhere.
@@ -405,7 +405,7 @@ const Rule cdi_v02{
     .info =
         {.id = "CDI-V02",
          .title = "After a Reset the version is agreed on again",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 3.6",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(A Reset may still have the version of the connection before, but its Ack ends the agreement. The transmitter must send
 ProtocolVersion again before it pings.
@@ -419,7 +419,7 @@ const Rule cdi_g01{
     .info =
         {.id = "CDI-G01",
          .title = "A receiver keeps its address while it is connected",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 2.5",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(The transmitter takes over the address of every message it accepts. The one in the Ack of ProtocolVersion is the receiver's
 until its next reset; another one afterwards leads new connections astray.
@@ -433,7 +433,7 @@ const Rule cdi_g02{
     .info =
         {.id = "CDI-G02",
          .title = "A receiver says its address",
-         .source = "aws-cdi-sdk adapter_efa_probe_tx.c; cdi-probe.md 2.5",
+         .source = "aws-cdi-sdk adapter_efa_probe_tx.c",
          .help =
              R"(The transmitter connects to the adapter address in the Ack of ProtocolVersion. All zeros is no address.
 
@@ -448,7 +448,7 @@ const Rule cdi_g03{
          .title = "An adapter address has a known form",
          .kind = Class::anomaly,
          .severity = Severity::info,
-         .source = "libfabric prov/efa, prov/sockets; cdi-probe.md 2.5",
+         .source = "libfabric prov/efa, prov/sockets",
          .help =
              R"(With EFA it is a link-local GID (fe80::/64), queue pair number and Q_Key; with the sockets provider the image of a socket
 address. This one is neither.

@@ -15,7 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILT = os.path.join(ROOT, "build", "fuzz", "tests", "fuzz")
 
 # name -> longest input in bytes
-TARGETS = {"reader": 4096, "walk": 512, "check": 2048, "mad": 4096, "model": 2048, "cdi_model": 2048, "filter": 256, "hex": 2048}
+TARGETS = {"reader": 4096, "walk": 512, "check": 2048, "mad": 4096, "cdi": 2048, "model": 2048,
+           "cdi_model": 2048, "filter": 256, "hex": 2048}
 
 
 def run(name, seconds):

@@ -135,6 +135,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     frames[i].info.wire_bytes = packet_bytes;
     frames[i].info.link_type = 247;
   }
-  if (run(frames, 1) != run(frames, 2)) std::abort();
+  const std::string one = run(frames, 1);
+  // Threads cost more than all the rest.
+  if (size % 8 == 0 && one != run(frames, 2)) std::abort();
   return 0;
 }

@@ -23,7 +23,7 @@ Hca\t1 "Hca2"
 Hca\t1 "Hca3"
 [1]\t"Switch1"[3]
 """
-PROGRAMS = ["ibsim", "opensm", "smpquery", "perfquery"]
+PROGRAMS = ["ibsim", "opensm", "smpquery", "perfquery", "saquery"]
 # SwitchInfo as the program holds it; PartitionEnforcementCap is the last number.
 SWITCH_INFO = bytes.fromhex("c0000000040000040000000000000040")
 

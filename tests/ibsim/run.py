@@ -2,7 +2,7 @@
 """The MAD tester against ibsim, a simulated fabric: run.py TOOL
 
 The seed test with and without P_Key tables at external ports, the whole area `mad` with what is known to be different in ibsim,
-values side by side with smpquery and perfquery, opensm bringing up a fabric, the umad wire through libumad2sim, replay. Prints "ok
+values side by side with smpquery, perfquery and saquery, opensm bringing up a fabric, the umad wire through libumad2sim, replay. Prints "ok
 NAME", "FAIL NAME: why" or "skip NAME: why"; skips where ibsim, opensm or infiniband-diags are not installed.
 """
 import json
@@ -164,6 +164,61 @@ def values(tool, folder):
                        wrong or f"{len(names)} of {len(FIELDS[header])} fields, {said(shown)}")
 
 
+# Of saquery; where it shows a byte of two fields, both with the bits of the second.
+RECORDS = {
+    "NR": {"lid": "noderecord.lid", "base_version": "nodeinfo.baseversion", "class_version": "nodeinfo.classversion",
+           "num_ports": "nodeinfo.numports", "sys_guid": "nodeinfo.systemimageguid", "node_guid": "nodeinfo.nodeguid",
+           "port_guid": "nodeinfo.portguid", "partition_cap": "nodeinfo.partitioncap", "device_id": "nodeinfo.deviceid",
+           "revision": "nodeinfo.revision", "port_num": "nodeinfo.localportnum", "vendor_id": "nodeinfo.vendorid"},
+    "PR": {"service_id": "pathrecord.serviceid", "dlid": "pathrecord.dlid", "slid": "pathrecord.slid",
+           "tclass": "pathrecord.tclass", "pkey": "pathrecord.p_key", "qos_class": "pathrecord.qosclass",
+           "sl": "pathrecord.sl", "preference": "pathrecord.preference",
+           "mtu": ("pathrecord.mtuselector", "pathrecord.mtu", 6), "rate": ("pathrecord.rateselector", "pathrecord.rate", 6),
+           "pkt_life": ("pathrecord.packetlifetimeselector", "pathrecord.packetlifetime", 6),
+           "num_path_revers": ("pathrecord.reversible", "pathrecord.numbpath", 7)},
+    "MCMR": {"qkey": "mcmemberrecord.q_key", "mlid": "mcmemberrecord.mlid", "TClass": "mcmemberrecord.tclass",
+             "pkey": "mcmemberrecord.p_key", "SL": "mcmemberrecord.sl", "FlowLabel": "mcmemberrecord.flowlabel",
+             "HopLimit": "mcmemberrecord.hoplimit", "Scope": "mcmemberrecord.scope", "JoinState": "mcmemberrecord.joinstate",
+             "mtu": ("mcmemberrecord.mtuselector", "mcmemberrecord.mtu", 6),
+             "rate": ("mcmemberrecord.rateselector", "mcmemberrecord.rate", 6),
+             "pkt_life": ("mcmemberrecord.packetlifetimeselector", "mcmemberrecord.packetlifetime", 6)},
+}
+
+
+def records(tool, folder):
+    """What saquery prints of an answer of opensm, and what is read from the MAD that brought it."""
+    with fabric.Fabric() as sim:
+        sim.opensm()
+        for kind, options in (("NR", []), ("PR", ["--src-to-dst", "2:4"]), ("MCMR", [])):
+            path = os.path.join(folder, kind + ".pcap")
+            watcher = relay.Relay(sim.name)
+            try:
+                result = sim.run([fabric.which("saquery"), kind, *options], node="Hca1", environment={"IBSIM_SOCKNAME": watcher.name})
+            finally:
+                watcher.stop()
+            watcher.write(path)
+            theirs = {}
+            for line in result.stdout.splitlines():
+                match = re.match(r"(\w+)\.{2,}(0x[0-9a-fA-F]+|\d+)$", line.strip())
+                if match:
+                    theirs.setdefault(match[1], int(match[2], 0))  # of the first record
+            wrong, compared = [], 0
+            for label, names in RECORDS[kind].items():
+                names = (names,) if isinstance(names, str) else names
+                columns = [part for name in names[:2] for part in ("-e", "infiniband." + name)]
+                shown = subprocess.run([tool, "read", path, "-Y", "infiniband.mad.method == 0x92", "-T", "fields", *columns],
+                                       capture_output=True, text=True).stdout
+                values = [int({"True": "1", "False": "0"}.get(v.split(",")[0], v.split(",")[0]) or "-1", 0)
+                          for v in shown.splitlines()[0].split("\t")] if shown else [-1]
+                ours = values[0] if len(values) == 1 else values[0] << names[2] | values[1]
+                if label in theirs:
+                    compared += 1
+                    if ours != theirs[label]:
+                        wrong.append(f"{label}: {theirs[label]} there, {ours} here")
+            report(compared == len(RECORDS[kind]) and not wrong, f"values/saquery {kind}",
+                   wrong or f"{compared} of {len(RECORDS[kind])} fields, {said(result)}")
+
+
 def subnet_manager(tool, folder):
     """opensm brings up a fabric while everything it says is recorded."""
     path = os.path.join(folder, "opensm.pcap")
@@ -213,7 +268,7 @@ def main():
     # Whoever ends this run ends the fabric with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
-        for part in (lambda: seed(tool), lambda: values(tool, folder), lambda: umad(tool), lambda: subnet_manager(tool, folder),
+        for part in (lambda: seed(tool), lambda: values(tool, folder), lambda: records(tool, folder), lambda: umad(tool), lambda: subnet_manager(tool, folder),
                      lambda: suite(tool, folder)):
             try:
                 part()

@@ -640,8 +640,8 @@ TEST(EfaRecord, ProbePacketsOfOldSdksHaveANumberInFront) {
   Bytes probe = from_vector("len=1026 0=e703 2=02");
   std::fill(probe.begin() + 6, probe.end(), std::uint8_t{0x41});
   const Walked w(efa_record(probe, "010200010000"), link_user1);
-  EXPECT_EQ(w.layers(), "efa.record cdi.probe cdi.data cdi.data.v1 cdi.payload");
-  EXPECT_EQ(w.text("cdi.probe.sequence"), "999");
+  EXPECT_EQ(w.layers(), "efa.record cdi.data.probe cdi.data cdi.data.v1 cdi.payload");
+  EXPECT_EQ(w.text("cdi.data.probe.sequence"), "999");
 }
 
 TEST(EfaRecord, ByNameAndOnlyIfItFits) {
