@@ -22,14 +22,25 @@ void put_bits(Text& out, const Field& f, std::uint64_t raw) {
   out.put(" = ");
 }
 
+// Remembers what the next line is about, if somebody wants to know.
+struct Lines {
+  Text& out;
+  std::vector<TreeLine>* list;
+  void begin(const Layer& layer, const Field* field = nullptr, unsigned first = 0, unsigned count = 0) const {
+    if (list) list->push_back({out.size(), &layer, field, first, count, false});
+  }
+};
+
 // An array: lines of several values, each with the index of its first one. "P_Key[8..15]: 0x0000 0x0000 ..."
-void put_array(Text& out, const Packet& packet, const Layer& layer, const Field& f) {
+void put_array(const Lines& lines, const Packet& packet, const Layer& layer, const Field& f) {
+  Text& out = lines.out;
   const unsigned per_line = f.width <= 8 ? 16 : f.width <= 32 ? 8 : f.width <= 64 ? 4 : 1;
   Value value;
   unsigned end = 0;
   while (end < f.count && read(packet, layer, f, end, value)) ++end;
   for (unsigned n = 0; n < end; ++n) {
     if (n % per_line == 0) {
+      lines.begin(layer, &f, n, std::min(n + per_line, end) - n);
       out.spaces(4);
       out.put(f.title);
       out.put('[');
@@ -47,10 +58,12 @@ void put_array(Text& out, const Packet& packet, const Layer& layer, const Field&
   }
 }
 
-void put_field(Text& out, const Packet& packet, const Layer& layer, const Field& f) {
-  if (f.count > 1) return put_array(out, packet, layer, f);
+void put_field(const Lines& lines, const Packet& packet, const Layer& layer, const Field& f) {
+  if (f.count > 1) return put_array(lines, packet, layer, f);
+  Text& out = lines.out;
   Value value;
   for (unsigned n = 0; read(packet, layer, f, n, value); ++n) {
+    lines.begin(layer, &f, n, 1);
     out.spaces(4);
     if (f.kind == Field::Kind::generated) out.put('[');
     if (f.is_number() && f.width > 0) put_bits(out, f, load(packet.data(layer), f));
@@ -88,8 +101,10 @@ void put_field(Text& out, const Packet& packet, const Layer& layer, const Field&
 bool is_about_finding(const Layer& layer, const Field& f) {
   return layer.header == &header<Analysis> && f.name.starts_with("finding");
 }
-void put_notes(Text& out, const Packet& packet) {
+void put_notes(const Lines& lines, const Packet& packet, const Layer& layer) {
+  Text& out = lines.out;
   for (const Note& note : packet.annotations->notes) {
+    lines.begin(layer);
     out.spaces(4);
     out.put('[');
     out.put(name_of(note_kinds, note.kind));
@@ -142,11 +157,15 @@ void put_heading(Text& out, const Packet& packet, const Layer& layer, std::strin
 
 }  // namespace
 
-void put_tree(Text& out, const Packet& packet, std::string_view time) {
+void put_tree(Text& out, const Packet& packet, std::string_view time, std::vector<TreeLine>* list) {
+  const Lines lines{out, list};
   for (const Layer& layer : packet.layers()) {
+    lines.begin(layer);
+    if (list) list->back().heading = true;
     put_heading(out, packet, layer, time);
     if (layer.header == &header<Events>) {  // each on one line instead of its three fields
       for (unsigned n = 0; n < packet.events().size(); ++n) {
+        lines.begin(layer);
         out.spaces(4);
         put_event(out, packet, n, Place::shown);
         out.put('\n');
@@ -154,8 +173,8 @@ void put_tree(Text& out, const Packet& packet, std::string_view time) {
       continue;
     }
     for (const Field& f : layer.header->fields)
-      if (!is_about_finding(layer, f)) put_field(out, packet, layer, f);
-    if (layer.header == &header<Analysis>) put_notes(out, packet);
+      if (!is_about_finding(layer, f)) put_field(lines, packet, layer, f);
+    if (layer.header == &header<Analysis>) put_notes(lines, packet, layer);
   }
 }
 

@@ -179,7 +179,7 @@ const Rule cdi_s05{
          .kind = Class::anomaly,
          .severity = Severity::warning,
          .source =
-             "aws-cdi-sdk configuration.h: TX_COMMAND_ACK_TIMEOUT, TX_COMMAND_MAX_RETRIES; cdi-probe.md 3.3 (T5, T6)",
+             "aws-cdi-sdk configuration.h: TX_COMMAND_ACK_TIMEOUT, TX_COMMAND_MAX_RETRIES",
          .help = R"(Without an Ack the transmitter of probe version 5 sends it 40 times, 500 ms apart, then Reset.
 
 Usual causes: another implementation; a failure of its own in between.

@@ -1,0 +1,92 @@
+// The main window: captures in tabs, each with its packets, connections and findings; menus, keys, recent files.
+#pragma once
+
+#include <QMainWindow>
+
+#include <memory>
+#include <vector>
+
+class QLabel;
+class QMenu;
+class QProgressBar;
+class QTabWidget;
+
+namespace rdmascope::gui {
+
+class CaptureFile;
+class ConnectionsView;
+class FindingsView;
+class PacketsView;
+
+// One capture: the three views of it, and what went wrong, in words.
+class CaptureTab final : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit CaptureTab(const QString& path, QWidget* parent = nullptr);
+  ~CaptureTab() override;
+
+  CaptureFile& file() { return *file_; }
+  PacketsView& packets() { return *packets_; }
+  ConnectionsView& connections() { return *connections_; }
+  FindingsView& findings() { return *findings_; }
+  QTabWidget& views() { return *views_; }
+  QString error() const;   // that is shown; empty: none
+  QString status() const;  // "110 packets, 12 shown"
+  QString verdict() const;
+  void goTo(quint64 frame, const QString& field = {});
+
+ signals:
+  void statusChanged();
+
+ private:
+  void showError(const QString& why);
+
+  std::unique_ptr<CaptureFile> file_;
+  QWidget* error_bar_;
+  QLabel* error_;
+  QTabWidget* views_;
+  PacketsView* packets_;
+  ConnectionsView* connections_;
+  FindingsView* findings_;
+};
+
+class MainWindow final : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  CaptureTab* open(const QString& path);
+  CaptureTab* current() const;  // nullptr: nothing is open
+  int count() const;
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void makeMenus();
+  void showStatus();
+  void askToOpen();
+  void askGoTo();
+  void askFind();
+  void findAgain(bool backwards);
+  void exportShown();
+  void rememberRecent(const QString& path);
+  void fillRecent();
+  bool is_dark() const;
+
+  QTabWidget* tabs_;
+  QMenu* recent_;
+  QLabel* verdict_;
+  QLabel* status_;
+  QProgressBar* progress_;
+  QString sought_;
+  int sought_in_ = 0;  // of FindIn
+};
+
+}  // namespace rdmascope::gui

@@ -1,0 +1,92 @@
+// The packet list: a row for each frame, or for each that passes a filter. A row's text is made when it is painted.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QColor>
+#include <QString>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "dissect/filter.h"
+#include "dissect/summary.h"
+#include "gui/models/capture_file.h"
+#include "gui/models/filter_run.h"
+
+namespace rdmascope::gui {
+
+enum class TimeForm { since_first, since_previous, of_day };
+
+// First match wins, as in `verdict_of`: what was found, then what the packet is.
+struct RowColors {
+  QColor text, background;  // invalid: as usual
+};
+
+class PacketModel final : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { number, time, source, destination, protocol, length, info, connection, verdict, columns };
+
+  explicit PacketModel(QObject* parent = nullptr);
+  ~PacketModel() override;
+
+  // nullptr shows nothing. The file must live as long as it is shown.
+  void setFile(CaptureFile* file);
+  // Only what passes; an empty expression shows all. An error leaves things as they are.
+  std::optional<dissect::FilterError> setFilter(const QString& text);
+  void setTimeForm(TimeForm form);
+  void setDark(bool dark);
+
+  // Of a row of the list: its frame, counted from 0. And the other way round: -1, it does not pass.
+  std::size_t frame_of(int row) const { return filtered_ ? rows_[static_cast<std::size_t>(row)] : static_cast<std::size_t>(row); }
+  int row_of(std::size_t frame) const;
+  bool is_filtered() const { return filtered_; }
+  bool is_filtering() const { return run_ && run_->running(); }
+  // The row as text, columns parted by tabs.
+  QString line(int row) const;
+
+  // Marks and the time reference: frames, counted from 0.
+  void toggleMark(std::size_t frame);
+  bool is_marked(std::size_t frame) const { return marks_.contains(frame); }
+  const std::set<std::size_t>& marks() const { return marks_; }
+  void setTimeReference(std::optional<std::size_t> frame);
+  std::optional<std::size_t> time_reference() const { return reference_; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& = {}) const override { return columns; }
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ signals:
+  void countChanged();
+
+ private:
+  // What painting a row needs, made at once for all its cells.
+  struct Cells {
+    std::size_t frame = SIZE_MAX;
+    std::array<QString, columns> text;
+    dissect::Tone tone = dissect::Tone::plain;
+    bool retransmission = false, reset = false;
+    int worst = -1;  // class of the worst finding; -1: none
+  };
+  const Cells& cells(std::size_t frame) const;
+  RowColors colors(const Cells& cells) const;
+  void grow();
+  void refresh();
+
+  CaptureFile* file_ = nullptr;
+  int shown_ = 0;  // rows that views know of
+  bool filtered_ = false, dark_ = false;
+  TimeForm time_form_ = TimeForm::since_first;
+  std::unique_ptr<FilterRun> run_;
+  std::vector<std::uint32_t> rows_;  // of frames that pass
+  std::set<std::size_t> marks_;
+  std::optional<std::size_t> reference_;
+  mutable std::array<Cells, 256> cache_;  // by frame number modulo
+};
+
+}  // namespace rdmascope::gui

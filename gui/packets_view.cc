@@ -1,0 +1,287 @@
+#include "gui/packets_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QHeaderView>
+#include <QMenu>
+#include <QScrollBar>
+#include <QSplitter>
+#include <QTableView>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "dissect/text.h"
+#include "dissect/tree.h"
+
+namespace rdmascope::gui {
+namespace {
+
+constexpr int column_widths[] = {70, 120, 150, 150, 90, 60, 560, 80, 140};
+
+}  // namespace
+
+PacketsView::PacketsView(QWidget* parent)
+    : QWidget(parent),
+      packets_(new PacketModel(this)),
+      fields_(new FieldTree(this)),
+      filter_(new FilterBar),
+      list_(new QTableView),
+      tree_(new QTreeView),
+      hex_(new HexView) {
+  list_->setModel(packets_);
+  list_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  list_->setShowGrid(false);
+  list_->setWordWrap(false);
+  list_->setAccessibleName(tr("Packets"));
+  list_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  list_->verticalHeader()->hide();
+  // Every row is as high as the others: nothing has to be measured.
+  list_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  list_->verticalHeader()->setDefaultSectionSize(list_->fontMetrics().height() + 4);
+  for (int i = 0; i < PacketModel::columns; ++i) list_->setColumnWidth(i, column_widths[i]);
+  list_->horizontalHeader()->setSectionsMovable(true);
+  list_->horizontalHeader()->setHighlightSections(false);
+  list_->setContextMenuPolicy(Qt::CustomContextMenu);
+  tree_->setModel(fields_);
+  tree_->setHeaderHidden(true);
+  tree_->setUniformRowHeights(true);
+  tree_->setFont(list_->font());
+  tree_->setAccessibleName(tr("Fields of the packet"));
+  tree_->setContextMenuPolicy(Qt::CustomContextMenu);
+  auto* below = new QSplitter(Qt::Horizontal);
+  below->addWidget(tree_);
+  below->addWidget(hex_);
+  below->setStretchFactor(0, 3);
+  below->setStretchFactor(1, 2);
+  auto* split = new QSplitter(Qt::Vertical);
+  split->addWidget(list_);
+  split->addWidget(below);
+  split->setStretchFactor(0, 3);
+  split->setStretchFactor(1, 2);
+  split->setChildrenCollapsible(false);
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(2);
+  all->addWidget(filter_);
+  all->addWidget(split);
+
+  connect(list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) { showRow(now.isValid() ? now.row() : -1); });
+  connect(packets_, &PacketModel::countChanged, this, &PacketsView::countChanged);
+  connect(packets_, &PacketModel::countChanged, this, [this] {
+    if (!list_->currentIndex().isValid() && packets_->rowCount() > 0) chooseRow(0);
+  });
+  connect(filter_, &FilterBar::applied, this, [this](const QString& text) {
+    const quint64 before = current();
+    static_cast<void>(packets_->setFilter(text));
+    fields_->show(nullptr, 0);
+    hex_->setBytes({});
+    if (before == 0 || !goTo(before)) list_->scrollToTop();
+  });
+  connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          [this](const QModelIndex& now) { fieldChosen(now); });
+  connect(tree_, &QTreeView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (const quint64 frame = index.data(FieldTree::frame).toULongLong(); frame != 0) goTo(frame);
+  });
+  connect(hex_, &HexView::bitChosen, this, [this](quint64 bit) {
+    const QModelIndex field = fields_->at_bit(bit);
+    if (!field.isValid()) return;
+    tree_->setCurrentIndex(field);
+    tree_->scrollTo(field);
+  });
+  connect(tree_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& at) {
+    const QModelIndex index = tree_->indexAt(at);
+    if (!index.isValid()) return;
+    const QString words = index.data(FieldTree::comparison).toString();
+    const quint64 frame = index.data(FieldTree::frame).toULongLong();
+    QMenu menu;
+    if (!words.isEmpty()) {
+      menu.addAction(tr("Filter: %1").arg(words), this, [this, words] { setFilter(words); });
+      menu.addAction(tr("And this: %1").arg(words), this, [this, words] {
+        setFilter(filter_->text().trimmed().isEmpty() ? words : QString("(%1) and %2").arg(filter_->text(), words));
+      });
+      menu.addAction(tr("Copy as filter"), this, [words] { QApplication::clipboard()->setText(words); });
+    }
+    if (frame != 0) menu.addAction(tr("Go to packet %1").arg(frame), this, [this, frame] { goTo(frame); });
+    menu.addAction(tr("Copy line"), this, [index] { QApplication::clipboard()->setText(index.data().toString()); });
+    menu.exec(tree_->viewport()->mapToGlobal(at));
+  });
+  connect(list_, &QTableView::customContextMenuRequested, this, [this](const QPoint& at) {
+    if (!list_->indexAt(at).isValid()) return;
+    QMenu menu;
+    menu.addAction(tr("Mark"), this, &PacketsView::toggleMark);
+    menu.addAction(tr("Time reference"), this, &PacketsView::toggleTimeReference);
+    menu.addSeparator();
+    menu.addAction(tr("Copy lines"), this, &PacketsView::copyLine);
+    menu.addAction(tr("Copy fields"), this, &PacketsView::copyTree);
+    menu.addAction(tr("Copy bytes as hex"), this, &PacketsView::copyHex);
+    menu.exec(list_->viewport()->mapToGlobal(at));
+  });
+}
+
+void PacketsView::setFile(CaptureFile* file) {
+  if (file_) file_->disconnect(this);
+  file_ = file;
+  fields_->show(nullptr, 0);
+  hex_->setBytes({});
+  packets_->setFile(file);
+  // What was found of the packet that is shown.
+  if (file_) connect(file_, &CaptureFile::followed_up, this, [this] { showRow(list_->currentIndex().row()); }, Qt::QueuedConnection);
+}
+
+void PacketsView::setFilter(const QString& text) {
+  filter_->setText(text);
+  filter_->apply();
+}
+
+void PacketsView::setDark(bool dark) { packets_->setDark(dark); }
+
+quint64 PacketsView::current() const {
+  const QModelIndex now = list_->currentIndex();
+  return now.isValid() ? packets_->frame_of(now.row()) + 1 : 0;
+}
+
+void PacketsView::chooseRow(int row) {
+  const QModelIndex index = packets_->index(row, 0);
+  list_->setCurrentIndex(index);
+  list_->scrollTo(index, QAbstractItemView::EnsureVisible);
+}
+
+bool PacketsView::goTo(quint64 frame, const QString& field) {
+  const int row = frame == 0 ? -1 : packets_->row_of(frame - 1);
+  if (row < 0) return false;
+  chooseRow(row);
+  if (field.isEmpty()) return true;
+  if (const QModelIndex place = fields_->at_field(field.toStdString()); place.isValid()) {
+    tree_->setCurrentIndex(place);
+    tree_->scrollTo(place, QAbstractItemView::PositionAtCenter);
+  }
+  return true;
+}
+
+// The tree opens where it was open before: at the same headers.
+void PacketsView::showRow(int row) {
+  if (row < 0 || !file_) return;
+  const QString field = tree_->currentIndex().data(FieldTree::name).toString();
+  const int scrolled = tree_->verticalScrollBar()->value();
+  fields_->show(file_, packets_->frame_of(row));
+  hex_->setBytes(fields_->bytes());
+  for (int i = 0; i < fields_->rowCount(); ++i) {
+    const QModelIndex heading = fields_->index(i, 0);
+    const QString name = heading.data(FieldTree::name).toString();
+    const bool is_transport = name.startsWith("infiniband") || name.startsWith("cdi") || name.startsWith("cqe") ||
+                              name.startsWith("efa") || name.startsWith("rdmascope");
+    tree_->setExpanded(heading, is_transport);
+  }
+  if (const QModelIndex same = field.isEmpty() ? QModelIndex() : fields_->at_field(field.toStdString()); same.isValid())
+    tree_->setCurrentIndex(same);
+  tree_->verticalScrollBar()->setValue(scrolled);
+  emit currentChanged(packets_->frame_of(row) + 1);
+}
+
+void PacketsView::fieldChosen(const QModelIndex& index) {
+  hex_->setChosen(index.isValid() ? index.data(FieldTree::range).value<BitRange>() : BitRange{});
+}
+
+QString PacketsView::comparison() const { return tree_->currentIndex().data(FieldTree::comparison).toString(); }
+
+// --- From packet to packet -------------------------------------------------------------------------------------------
+
+template <class Fits>
+bool PacketsView::step(bool backwards, const Fits& fits) {
+  const int count = packets_->rowCount(), by = backwards ? -1 : 1;
+  for (int row = list_->currentIndex().row() + by; row >= 0 && row < count; row += by) {
+    if (!fits(row)) continue;
+    chooseRow(row);
+    return true;
+  }
+  return false;
+}
+
+bool PacketsView::find(FindIn where, const QString& what, bool backwards) {
+  if (!file_ || what.isEmpty()) return false;
+  const auto packet = std::make_unique<dissect::Packet>();
+  if (where == FindIn::filter) {
+    const auto compiled = dissect::Filter::compile(what.toStdString());
+    const auto* const filter = std::get_if<dissect::Filter>(&compiled);
+    if (!filter) return false;
+    dissect::Annotations annotations;
+    return step(backwards, [&](int row) {
+      file_->load(packets_->frame_of(row), *packet, annotations);
+      return filter->matches(*packet);
+    });
+  }
+  if (where == FindIn::bytes) {
+    const QByteArray wanted = QByteArray::fromHex(what.toLatin1());
+    if (wanted.isEmpty()) return false;
+    return step(backwards, [&](int row) {
+      const IndexedFrame& f = file_->index()[packets_->frame_of(row)];
+      return std::search(f.bytes(), f.bytes() + f.captured, wanted.begin(), wanted.end(), [](std::uint8_t a, char b) {
+               return a == static_cast<std::uint8_t>(b);
+             }) != f.bytes() + f.captured;
+    });
+  }
+  return step(backwards, [&](int row) { return packets_->line(row).contains(what, Qt::CaseInsensitive); });
+}
+
+void PacketsView::nextInConnection(bool backwards) {
+  const QModelIndex now = list_->currentIndex();
+  if (!now.isValid()) return;
+  const QString connection = now.siblingAtColumn(PacketModel::connection).data().toString();
+  if (connection.isEmpty()) return;
+  step(backwards, [&](int row) { return packets_->index(row, PacketModel::connection).data().toString() == connection; });
+}
+
+void PacketsView::nextMarked(bool backwards) {
+  step(backwards, [&](int row) { return packets_->is_marked(packets_->frame_of(row)); });
+}
+
+void PacketsView::toggleMark() {
+  if (current() > 0) packets_->toggleMark(current() - 1);
+}
+
+void PacketsView::toggleTimeReference() {
+  if (current() == 0) return;
+  const std::size_t frame = current() - 1;
+  packets_->setTimeReference(packets_->time_reference() == frame ? std::nullopt : std::optional(frame));
+}
+
+// --- Copies ----------------------------------------------------------------------------------------------------------
+
+void PacketsView::copyLine() const {
+  QStringList lines;
+  QModelIndexList rows = list_->selectionModel()->selectedRows();
+  std::sort(rows.begin(), rows.end());
+  for (const QModelIndex& index : rows) lines << packets_->line(index.row());
+  QApplication::clipboard()->setText(lines.join('\n'));
+}
+
+void PacketsView::copyTree() const {
+  QStringList lines;
+  for (int i = 0; i < fields_->rowCount(); ++i) {
+    const QModelIndex heading = fields_->index(i, 0);
+    lines << heading.data().toString();
+    for (int k = 0; k < fields_->rowCount(heading); ++k) lines << "    " + fields_->index(k, 0, heading).data().toString();
+  }
+  QApplication::clipboard()->setText(lines.join('\n'));
+}
+
+void PacketsView::copyHex() const {
+  dissect::Text text;
+  dissect::put_hex_dump(text, fields_->bytes());
+  QApplication::clipboard()->setText(QString::fromLatin1(text.view().data(), static_cast<qsizetype>(text.size())));
+}
+
+QString PacketsView::exportTo(const QString& path) const {
+  if (!file_) return tr("nothing is open");
+  const std::string name = path.toStdString();
+  std::vector<std::size_t> frames(static_cast<std::size_t>(packets_->rowCount()));
+  for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = packets_->frame_of(static_cast<int>(i));
+  return file_->write(name, path.endsWith(".pcap"), frames);
+}
+
+}  // namespace rdmascope::gui

@@ -1,0 +1,144 @@
+// The whole window: open, filter, click from findings and connections to packets, errors in words; and pictures of it.
+#include <QLabel>
+#include <QMenuBar>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/connections_view.h"
+#include "gui/findings_view.h"
+#include "gui/main_window.h"
+#include "gui/models/capture_file.h"
+#include "gui/packets_view.h"
+
+using namespace rdmascope::gui;
+
+namespace {
+
+const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst", corrupt = SOURCE_DIR "/samples/corrupt-write.pcap.zst";
+
+void wait_for(CaptureTab& tab) { QTRY_VERIFY_WITH_TIMEOUT(tab.file().followed(), 60000); }
+
+QPalette dark() {
+  QPalette p;
+  for (const auto& [role, color] : {std::pair(QPalette::Window, "#2b2b2b"), std::pair(QPalette::Base, "#1e1e1e"),
+                                    std::pair(QPalette::AlternateBase, "#262626"), std::pair(QPalette::Button, "#3a3a3a"),
+                                    std::pair(QPalette::Text, "#e6e6e6"), std::pair(QPalette::WindowText, "#e6e6e6"),
+                                    std::pair(QPalette::ButtonText, "#e6e6e6"), std::pair(QPalette::Highlight, "#2f65a8"),
+                                    std::pair(QPalette::HighlightedText, "#ffffff"), std::pair(QPalette::Mid, "#555555")})
+    p.setColor(role, QColor(color));
+  p.setColor(QPalette::Disabled, QPalette::Text, QColor("#8a8a8a"));
+  return p;
+}
+
+}  // namespace
+
+class WindowTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    QStandardPaths::setTestModeEnabled(true);
+    QCoreApplication::setOrganizationName("rdmascope-test");
+    QCoreApplication::setApplicationName("rdmascope-test");
+    QSettings().clear();
+  }
+
+  void opensAndTellsTheVerdict() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    CaptureTab* const tab = window.open(loss);
+    wait_for(*tab);
+    QTRY_VERIFY(tab->verdict().startsWith("No violation"));
+    QVERIFY(tab->packets().model().rowCount() > 50);
+    QTRY_VERIFY(tab->packets().current() == 1);
+    QTRY_VERIFY(tab->status().contains("packets"));
+    window.grab().save(BUILD_DIR "/tests/gui/window.png");
+    // The next test finds it under the recent ones.
+    QCOMPARE(QSettings().value("open/recent").toStringList().value(0), QFileInfo(loss).absoluteFilePath());
+  }
+
+  void filterIsAppliedByReturn() {
+    MainWindow window;
+    window.show();
+    CaptureTab* const tab = window.open(loss);
+    wait_for(*tab);
+    const int all = tab->packets().model().rowCount();
+    QTest::keyClicks(tab->packets().filterBar().edit(), "infiniband.bth.opcode == 12");
+    QTest::keyClick(tab->packets().filterBar().edit(), Qt::Key_Escape);
+    QTest::keyClick(tab->packets().filterBar().edit(), Qt::Key_Return);
+    QTRY_VERIFY(!tab->packets().model().is_filtering() && tab->packets().model().rowCount() > 0);
+    QVERIFY(tab->packets().model().rowCount() < all);
+    QTRY_VERIFY(tab->status().contains("shown"));
+  }
+
+  void findingLeadsToTheField() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    CaptureTab* const tab = window.open(corrupt);
+    wait_for(*tab);
+    const FoundRow* found = nullptr;
+    for (const FoundRow& f : tab->file().followed()->findings)
+      if (!found && f.frame != 0 && f.field == "infiniband.invariant.crc") found = &f;
+    QVERIFY(found);
+    // Behind a filter that hides it.
+    tab->packets().setFilter("frame.number == 1");
+    emit tab->findings().packetChosen(found->frame, QString::fromUtf8(found->field.data(), static_cast<qsizetype>(found->field.size())));
+    QTRY_COMPARE(tab->packets().current(), quint64(found->frame));
+    QVERIFY(tab->packets().treeView().currentIndex().data().toString().contains("CRC"));
+    QVERIFY(tab->packets().hex().chosen().count == 32);
+    window.grab().save(BUILD_DIR "/tests/gui/bad-crc.png");
+    tab->views().setCurrentIndex(2);
+    window.grab().save(BUILD_DIR "/tests/gui/findings.png");
+  }
+
+  void severalFilesAndErrorsInWords() {
+    MainWindow window;
+    window.show();
+    CaptureTab* const bad = window.open("/no/such/capture.pcap");
+    QTRY_VERIFY_WITH_TIMEOUT(bad->error().contains("/no/such/capture.pcap"), 10000);
+    CaptureTab* const good = window.open(loss);
+    wait_for(*good);
+    QCOMPARE(window.count(), 2);
+    QVERIFY(good->error().isEmpty());
+    // Text that is no capture at all.
+    CaptureTab* const text = window.open(SOURCE_DIR "/README.md");
+    QTRY_VERIFY_WITH_TIMEOUT(!text->error().isEmpty(), 10000);
+    window.grab().save(BUILD_DIR "/tests/gui/error.png");
+  }
+
+  void closesWhileItReads() {
+    for (int i = 0; i < 5; ++i) {
+      MainWindow window;
+      window.show();
+      window.open(loss);
+      QTest::qWait(i * 3);
+    }
+  }
+
+  void isReadableInTheDark() {
+    const QPalette before = QApplication::palette();
+    QApplication::setPalette(dark());
+    {
+      MainWindow window;
+      window.resize(1280, 800);
+      window.show();
+      CaptureTab* const tab = window.open(corrupt);
+      wait_for(*tab);
+      QTRY_VERIFY(tab->packets().goTo(6, "infiniband.bth.opcode"));
+      window.grab().save(BUILD_DIR "/tests/gui/window-dark.png");
+      tab->views().setCurrentIndex(1);
+      window.grab().save(BUILD_DIR "/tests/gui/connections-dark.png");
+    }
+    QApplication::setPalette(before);
+  }
+};
+
+QTEST_MAIN(WindowTest)
+#include "window_test.moc"
