@@ -1,0 +1,290 @@
+#include "gui/models/capture_file.h"
+
+#include <fmt/format.h>
+
+#include <QDir>
+#include <QTemporaryFile>
+
+#include <algorithm>
+#include <chrono>
+
+#include "capture/open.h"
+#include "capture/writer.h"
+#include "check/cdi.h"
+#include "dissect/annotations.h"
+
+namespace rdmascope::gui {
+namespace {
+
+constexpr std::size_t batch = 1024;
+constexpr std::chrono::milliseconds between_signals{100};
+// So many findings, messages and steps stay; a capture has more when something is very wrong, or very long.
+constexpr std::size_t most_findings = 1'000'000, most_messages = 5'000'000, most_steps = 20'000'000;
+
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+// Hears the checker and keeps what views show.
+class Gatherer final : public check::Listener {
+ public:
+  explicit Gatherer(Followed& out) : out_(out) {}
+
+  void packet(const check::PacketFacts& f) override {
+    out_.annotations.packet(f);
+    if (f.connection == 0 || f.frame > UINT32_MAX || !keeps(out_.steps, most_steps)) return;
+    out_.steps.push_back({static_cast<std::uint32_t>(f.frame), f.connection, f.psn,
+                          static_cast<std::uint32_t>(f.retransmission_of), f.kind, f.side, f.retransmission});
+  }
+  void mad(const check::MadContext& c) override { out_.annotations.mad(c); }
+  void cdi(const check::CdiContext& c) override { out_.annotations.cdi(c); }
+  void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
+    out_.annotations.message(c, side, m);
+    if (keeps(out_.messages, most_messages)) out_.messages.push_back({c.id, side, m});
+  }
+  void finding(const check::Finding& f, const check::Connection* c) override {
+    out_.annotations.finding(f, c);
+    while (c && c->merged_into) c = c->merged_into;
+    tallies_.add(f, c);
+    if (keeps(out_.findings, most_findings))
+      out_.findings.push_back(
+          {f.rule, f.kind, f.frame, c ? c->id : f.connection, f.cdi_flow, f.field, check::sentence(f, c)});
+  }
+  void ended(const check::Connection& c) override {
+    out_.annotations.ended(c);
+    if (c.other_half_id != 0) {
+      tallies_.joined(c.other_half_id, c.id);
+      halves_.emplace(c.other_half_id, c.id);
+    }
+    ConnectionRow& row = out_.connections.emplace_back();
+    row.id = c.id;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::optional<std::uint32_t> qp = side == 0 && !c.qpn[0] ? c.ud_source_qp : c.qpn[side];
+      row.end[side] = check::to_text(c.address[side]) + (qp ? fmt::format(" 0x{:06x}", *qp) : "");
+    }
+    row.ends = check::ends_of(c);
+    row.transport = c.transport;
+    row.paired = c.paired != check::PairedBy::nothing;
+    row.paired_by = row.paired ? name(c.paired) : "";
+    row.pmtu = c.pmtu;
+    row.packets = c.packets;
+    row.bytes = c.bytes;
+    for (const auto& flow : c.flow) {
+      row.messages += flow->message_count;
+      row.completed += flow->completed;
+      row.retransmitted += flow->retransmitted;
+    }
+    row.not_judged = c.not_judged;
+    row.first_frame = c.first_frame;
+    row.last_frame = c.last_frame;
+    row.first_ns = c.first_ns;
+    row.last_ns = c.last_ns;
+    row.found = c.found;
+  }
+  void end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) override {
+    for (const check::CdiFlow& flow : flows.flows()) {
+      out_.cdi.push_back(fmt::format("CDI {}  {} -> {}", flow.number, to_text(flow.tx().end), to_text(flow.rx().end)));
+      for (const std::string& line : story(flow, begin_ns, end_ns)) out_.cdi.push_back("  " + line);
+    }
+  }
+
+  void finish(const check::Checker& checker) {
+    std::ranges::sort(out_.connections, {}, &ConnectionRow::id);
+    // What was said of a half before it was paired belongs to the whole.
+    const auto whole = [this](std::uint32_t& id) {
+      if (const auto found = halves_.find(id); found != halves_.end()) id = found->second;
+    };
+    for (FoundRow& f : out_.findings) whole(f.connection);
+    for (MessageRow& m : out_.messages) whole(m.connection);
+    for (StepRow& s : out_.steps) {
+      if (!halves_.contains(s.connection)) continue;
+      whole(s.connection);
+      s.side ^= 1;
+    }
+    out_.annotations.settle();
+    out_.totals = checker.totals();
+    out_.verdict = verdict(out_.totals, tallies_);
+  }
+
+ private:
+  template <class T>
+  bool keeps(const std::vector<T>& list, std::size_t most) {
+    if (list.size() < most) return true;
+    ++out_.left_out;
+    return false;
+  }
+
+  Followed& out_;
+  check::Tallies tallies_{1};
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> halves_;
+};
+
+}  // namespace
+
+CaptureFile::CaptureFile(QString path, QObject* parent) : QObject(parent), path_(std::move(path)) {}
+
+CaptureFile::~CaptureFile() {
+  cancel();
+  if (thread_.joinable()) thread_.join();
+  source_.reset();
+  if (!unpacked_.isEmpty()) QFile::remove(unpacked_);
+}
+
+void CaptureFile::start() {
+  reading_ = true;
+  thread_ = std::thread([this] {
+    read();
+    reading_ = false;
+    emit grown();
+    emit indexed();
+    if (stop_ || index_.size() == 0) return;
+    following_ = true;
+    follow();
+    following_ = false;
+    if (!stop_) emit followed_up();
+  });
+}
+
+void CaptureFile::cancel() { stop_ = true; }
+
+std::shared_ptr<const Followed> CaptureFile::followed() const {
+  const std::lock_guard lock(mutex_);
+  return followed_;
+}
+
+// --- Reading ---------------------------------------------------------------------------------------------------------
+
+std::uint16_t CaptureFile::link_of(const capture::Frame& frame, const std::vector<capture::Interface>& interfaces) {
+  const std::optional<std::uint8_t> fcs =
+      frame.interface_id < interfaces.size() ? interfaces[frame.interface_id].fcs_bytes : std::nullopt;
+  const auto is_it = [&](const Link& l) {
+    return l.type == frame.link_type && l.interface_id == frame.interface_id && l.fcs_bytes == fcs;
+  };
+  const auto end = links_.begin() + static_cast<std::ptrdiff_t>(link_count_);
+  // Mostly the one before, and few in all.
+  const auto found = std::find_if(links_.begin(), end, is_it);
+  if (found == end && link_count_ < links_.size()) links_[link_count_++] = {frame.link_type, fcs, frame.interface_id};
+  return static_cast<std::uint16_t>(found - links_.begin());
+}
+
+void CaptureFile::read() {
+  const std::string path = path_.toStdString();
+  auto opened = capture::open_file(path, capture::Access::mapped);
+  if (!opened) return emit failed(QString::fromStdString(opened.error()));
+  source_ = std::move(*opened);
+  // Frames of packed files and pipes do not stay: they are written to a file that does.
+  std::unique_ptr<capture::Writer> copy;
+  if (!source_->frames_stay()) {
+    QTemporaryFile file(QDir::tempPath() + "/rdmascope-XXXXXX.pcapng");
+    file.setAutoRemove(false);
+    if (!file.open()) return emit failed(QString("cannot unpack %1: no room for a file in %2").arg(path_, QDir::tempPath()));
+    unpacked_ = file.fileName();
+    auto writer = capture::Writer::create(unpacked_.toStdString());
+    if (!writer) return emit failed(QString::fromStdString(writer.error()));
+    copy = std::move(*writer);
+  }
+  const auto pass = [this](capture::Source& source, bool whole, const auto& take) {
+    std::vector<capture::Frame> frames(batch);
+    auto last = std::chrono::steady_clock::now();
+    while (!stop_) {
+      const Result<std::size_t> count = source.read(frames);
+      if (!count) return emit failed(QString::fromStdString(count.error()));
+      if (*count == 0) return;
+      for (std::size_t i = 0; i < *count; ++i)
+        if (!take(source, frames[i])) return;
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last < between_signals) continue;
+      last = now;
+      const capture::Progress progress = source.progress();
+      if (progress.total.value_or(0) > 0 && whole)
+        progress_ = static_cast<double>(progress.bytes) / static_cast<double>(*progress.total);
+      emit grown();
+    }
+  };
+  if (copy) {
+    std::size_t described = 0;
+    bool good = true;
+    pass(*source_, true, [&](capture::Source& source, const capture::Frame& frame) {
+      if (source.interfaces().size() != described) {
+        good = good && copy->describe(source.interfaces());
+        described = source.interfaces().size();
+      }
+      good = good && copy->write(frame);
+      if (!good) emit failed(QString("cannot unpack %1: no room in %2").arg(path_, QDir::tempPath()));
+      return good;
+    });
+    static_cast<void>(copy->close());
+    copy.reset();
+    auto again = capture::open_file(unpacked_.toStdString(), capture::Access::mapped);
+    if (!again) return emit failed(QString::fromStdString(again.error()));
+    source_ = std::move(*again);
+  }
+  pass(*source_, unpacked_.isEmpty(), [this](capture::Source& source, const capture::Frame& frame) {
+    const auto address = reinterpret_cast<std::uint64_t>(frame.bytes.data());
+    if (index_.size() == 0) first_ns_ = frame.has_time ? frame.time_ns : 0;
+    const std::uint16_t link = link_of(frame, source.interfaces());
+    const bool room = index_.add({address | std::uint64_t{link} << IndexedFrame::address_bits,
+                                  frame.has_time ? frame.time_ns : IndexedFrame::no_time,
+                                  static_cast<std::uint32_t>(frame.bytes.size()), frame.wire_bytes});
+    if (!room) emit failed(QString("%1: only the first %2 frames are shown").arg(path_).arg(FrameIndex::most));
+    return room;
+  });
+  progress_ = 1;
+}
+
+void CaptureFile::fill(dissect::FrameInfo& info, std::size_t row) const {
+  const IndexedFrame& f = index_[row];
+  const Link& link = links_[f.link()];
+  info = {};
+  info.number = row + 1;
+  info.has_time = f.time_ns != IndexedFrame::no_time;
+  info.time_ns = info.has_time ? f.time_ns : 0;
+  info.time_relative_ns = difference(info.time_ns, first_ns_);
+  const std::int64_t before = row > 0 ? index_[row - 1].time_ns : f.time_ns;
+  info.time_delta_ns = before == IndexedFrame::no_time ? 0 : difference(info.time_ns, before);
+  info.wire_bytes = f.wire;
+  info.interface_id = link.interface_id;
+  info.link_type = link.type;
+  info.fcs_bytes = link.fcs_bytes;
+}
+
+void CaptureFile::load(std::size_t row, dissect::Packet& packet) const {
+  fill(packet.frame, row);
+  const IndexedFrame& f = index_[row];
+  dissect::walk(packet, {f.bytes(), f.captured}, {});
+}
+
+void CaptureFile::load(std::size_t row, dissect::Packet& packet, dissect::Annotations& annotations) const {
+  load(row, packet);
+  const std::shared_ptr<const Followed> known = followed();
+  if (!known) return;
+  annotations = known->annotations.of(row + 1);
+  dissect::annotate(packet, annotations);
+}
+
+// --- Following -------------------------------------------------------------------------------------------------------
+
+void CaptureFile::follow() {
+  auto out = std::make_shared<Followed>();
+  Gatherer gatherer(*out);
+  check::CheckOptions options;
+  options.packets = options.messages = true;
+  check::Checker checker(options, gatherer);
+  std::size_t at = 0;
+  const std::size_t count = index_.size();
+  checker.run([&](check::Batch& next) {
+    const std::size_t take = stop_ ? 0 : std::min(batch, count - at);
+    next.frames.resize(take);
+    for (std::size_t i = 0; i < take; ++i, ++at) {
+      next.frames[i].bytes = {index_[at].bytes(), index_[at].captured};
+      fill(next.frames[i].info, at);
+    }
+    return take > 0;
+  });
+  checker.finish();
+  gatherer.finish(checker);
+  const std::lock_guard lock(mutex_);
+  followed_ = std::move(out);
+}
+
+}  // namespace rdmascope::gui

@@ -1,0 +1,137 @@
+// A capture file that is open: an index of its frames, which grows in the background, and behind that what following
+// the connections tells. Everything a view shows comes from here; text is made when it is painted.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "capture/source.h"
+#include "check/annotate.h"
+#include "check/checker.h"
+#include "check/verdict.h"
+#include "dissect/walk.h"
+#include "gui/models/frame_index.h"
+
+namespace rdmascope::gui {
+
+// A finding that a table can show and a click can follow.
+struct FoundRow {
+  const check::RuleInfo* rule;
+  check::Class kind;
+  std::uint64_t frame;       // 0: about a connection as a whole
+  std::uint32_t connection;  // id; 0: none
+  std::uint32_t cdi_flow;    // 0: none
+  std::string_view field;    // in static storage; empty: none
+  std::string text;          // one sentence, as `check` prints it
+};
+
+// A connection, as the table of `check` has it.
+struct ConnectionRow {
+  std::uint32_t id = 0;
+  std::array<std::string, 2> end;  // "10.77.0.1 0x000022"; side 0 sent the first packet
+  std::string ends;                // both, as `check` prints them
+  dissect::Transport transport = dissect::Transport::rc;
+  bool paired = false;
+  std::string_view paired_by;  // "CM"
+  std::uint32_t pmtu = 0;      // bytes; 0: not known
+  std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side
+  std::uint64_t messages = 0, completed = 0, retransmitted = 0, not_judged = 0;
+  std::uint64_t first_frame = 0, last_frame = 0;
+  std::int64_t first_ns = 0, last_ns = 0;
+  std::array<std::uint32_t, 3> found{};  // findings by class
+};
+
+// A request of a connection, from its first packet to its answer.
+struct MessageRow {
+  std::uint32_t connection;
+  std::uint8_t side;  // that asked
+  check::Message message;
+};
+
+// What one packet of a connection did. 32 bytes; only of packets with InfiniBand transport.
+struct StepRow {
+  std::uint32_t frame, connection;
+  std::uint32_t psn;
+  std::uint32_t earlier;  // frame of the request it answers or repeats; 0: none
+  check::PacketFacts::Kind kind;
+  std::uint8_t side;  // who sent it
+  bool retransmission;
+};
+
+// Everything `check` has found; made once, never changed.
+struct Followed {
+  check::Annotator annotations{check::Annotator::Readings::two};
+  std::vector<FoundRow> findings;            // in the order of the capture
+  std::vector<ConnectionRow> connections;  // in order of id
+  std::vector<MessageRow> messages;          // in order of completion
+  std::vector<StepRow> steps;                // in order of frame
+  std::vector<std::string> cdi;              // the course of CDI connections, as `check` prints it
+  check::Totals totals;
+  std::string verdict;                       // one sentence, as `check` prints it
+  std::uint64_t left_out = 0;                // findings, messages and steps beyond what is kept
+};
+
+class CaptureFile : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit CaptureFile(QString path, QObject* parent = nullptr);
+  ~CaptureFile() override;  // cancels what is going on
+
+  // Begins to read; the signals say what comes of it. Errors of opening come by failed(), too.
+  void start();
+  void cancel();  // keeps what was read
+
+  const QString& path() const { return path_; }
+  const FrameIndex& index() const { return index_; }
+  bool reading() const { return reading_; }
+  bool following() const { return following_; }
+  double progress() const { return progress_; }  // of the reading, 0 to 1
+  // nullptr: not yet. It lives on when the file is closed.
+  std::shared_ptr<const Followed> followed() const;
+
+  // Walks frame `row`, counted from 0, with its annotations if they are known. From any thread.
+  void load(std::size_t row, dissect::Packet& packet) const;
+  // Packet::annotations points to `annotations`, which must stay as long as the packet.
+  void load(std::size_t row, dissect::Packet& packet, dissect::Annotations& annotations) const;
+  std::int64_t first_ns() const { return first_ns_; }
+
+ signals:
+  void grown();                    // there are more frames; not for each, about ten times a second
+  void indexed();                  // there will be no more
+  void followed_up();              // followed() is there
+  void failed(const QString& why);  // one sentence; what was read before stays
+
+ private:
+  struct Link {
+    std::uint16_t type = 0;
+    std::optional<std::uint8_t> fcs_bytes;
+    std::uint32_t interface_id = 0;
+  };
+  void read();
+  void follow();
+  std::uint16_t link_of(const capture::Frame& frame, const std::vector<capture::Interface>& interfaces);
+  void fill(dissect::FrameInfo& info, std::size_t row) const;
+
+  QString path_;
+  FrameIndex index_;
+  std::unique_ptr<capture::Source> source_;  // holds the bytes
+  QString unpacked_;                         // a file of our own, when that of the user is packed or a pipe
+  std::array<Link, 65536> links_;            // filled before a frame names it
+  std::size_t link_count_ = 0;
+  std::int64_t first_ns_ = 0;
+  std::atomic<bool> stop_ = false, reading_ = false, following_ = false;
+  std::atomic<double> progress_ = 0;
+  mutable std::mutex mutex_;  // of followed_
+  std::shared_ptr<const Followed> followed_;
+  std::thread thread_;
+};
+
+}  // namespace rdmascope::gui
