@@ -57,7 +57,8 @@ FilterBar::FilterBar(QWidget* parent)
   box_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   box_->setCompleter(nullptr);
   box_->setAccessibleName(tr("Display filter"));
-  box_->lineEdit()->setPlaceholderText(tr("Display filter, as infiniband.bth.opcode == RC_RDMA_READ_REQUEST  (Ctrl+/)"));
+  box_->lineEdit()->setPlaceholderText(
+      tr("Display filter, as infiniband.bth.opcode == RC_RDMA_READ_REQUEST  (Ctrl+/)"));
   box_->lineEdit()->setClearButtonEnabled(true);
   completer_ = new QCompleter(words_, this);
   completer_->setWidget(box_->lineEdit());
@@ -84,7 +85,7 @@ FilterBar::FilterBar(QWidget* parent)
 
 QLineEdit* FilterBar::edit() const { return box_->lineEdit(); }
 QString FilterBar::text() const { return box_->lineEdit()->text(); }
-void FilterBar::setText(const QString& text) { box_->lineEdit()->setText(text); }
+void FilterBar::set_text(const QString& text) { box_->lineEdit()->setText(text); }
 
 QStringList FilterBar::history() const {
   QStringList out;
@@ -92,11 +93,11 @@ QStringList FilterBar::history() const {
   return out;
 }
 
-void FilterBar::setHistory(const QStringList& history) {
+void FilterBar::set_history(const QStringList& history) {
   const QString now = text();
   box_->clear();
   box_->addItems(history);
-  setText(now);
+  set_text(now);
 }
 
 void FilterBar::apply() {
@@ -107,7 +108,7 @@ void FilterBar::apply() {
     QStringList all = history();
     all.removeAll(now);
     all.prepend(now);
-    setHistory(all.mid(0, kept));
+    set_history(all.mid(0, kept));
   }
   emit applied(now);
 }
@@ -121,9 +122,11 @@ void FilterBar::check() {
   const char* const color = now.trimmed().isEmpty() ? ""
                             : wrong                 ? (dark ? "#5c1a1a" : "#ffd9d9")
                                                     : (dark ? "#1d4a24" : "#dcf5dc");
-  box_->lineEdit()->setStyleSheet(*color ? QString("QLineEdit { background: %1; color: %2; }").arg(color, dark ? "#f0f0f0" : "#101010")
-                                         : QString());
-  error_->setText(wrong ? tr("At character %1: %2").arg(wrong->column).arg(QString::fromStdString(wrong->message)) : QString());
+  box_->lineEdit()->setStyleSheet(
+      *color ? QString("QLineEdit { background: %1; color: %2; }").arg(color, dark ? "#f0f0f0" : "#101010")
+             : QString());
+  error_->setText(wrong ? tr("At character %1: %2").arg(wrong->column).arg(QString::fromStdString(wrong->message))
+                        : QString());
   error_->setStyleSheet(QString("color: %1").arg(dark ? "#ff9a9a" : "#a00000"));
   error_->setVisible(wrong != nullptr);
 }
@@ -148,7 +151,8 @@ void FilterBar::complete() {
   words_->setStringList(fitting);
   QRect place = box_->lineEdit()->rect();
   place.setLeft(std::min(place.width() / 2, fontMetrics().horizontalAdvance(now.left(begin))));
-  place.setWidth(completer_->popup()->sizeHintForColumn(0) + completer_->popup()->verticalScrollBar()->sizeHint().width() + 16);
+  place.setWidth(completer_->popup()->sizeHintForColumn(0) +
+                 completer_->popup()->verticalScrollBar()->sizeHint().width() + 16);
   completer_->complete(place);
 }
 

@@ -23,12 +23,12 @@ class FilterBar final : public QWidget {
   explicit FilterBar(QWidget* parent = nullptr);
 
   QString text() const;
-  void setText(const QString& text);  // does not apply it
+  void set_text(const QString& text);  // does not apply it
   void apply();
   // The sentence that is shown; empty: the expression can be used.
   QString error() const { return error_->text(); }
   QStringList history() const;
-  void setHistory(const QStringList& history);
+  void set_history(const QStringList& history);
   QLineEdit* edit() const;
 
  signals:

@@ -30,7 +30,8 @@ void HexView::measure() {
   char_width_ = fontMetrics().horizontalAdvance('0');
   line_height_ = fontMetrics().height() + 2;
   verticalScrollBar()->setPageStep(std::max(1, viewport()->height() / line_height_));
-  verticalScrollBar()->setRange(0, std::max(0, lines() - std::max(1, (viewport()->height() - bits_height()) / line_height_)));
+  verticalScrollBar()->setRange(
+      0, std::max(0, lines() - std::max(1, (viewport()->height() - bits_height()) / line_height_)));
 }
 
 void HexView::changeEvent(QEvent* event) {
@@ -40,7 +41,7 @@ void HexView::changeEvent(QEvent* event) {
 
 void HexView::resizeEvent(QResizeEvent*) { measure(); }
 
-void HexView::setBytes(std::span<const std::uint8_t> bytes) {
+void HexView::set_bytes(std::span<const std::uint8_t> bytes) {
   bytes_.assign(bytes.begin(), bytes.end());
   chosen_ = {};
   measure();
@@ -48,7 +49,7 @@ void HexView::setBytes(std::span<const std::uint8_t> bytes) {
   viewport()->update();
 }
 
-void HexView::setChosen(BitRange range) {
+void HexView::set_chosen(BitRange range) {
   chosen_ = range;
   measure();
   if (range.count > 0) {
@@ -136,7 +137,8 @@ void HexView::keyPressEvent(QKeyEvent* event) {
                             : event->key() == Qt::Key_Down  ? per_line
                                                             : 0;
   const std::int64_t to = static_cast<std::int64_t>(chosen_.first / 8) + step;
-  if (step == 0 || to < 0 || to >= static_cast<std::int64_t>(bytes_.size())) return QAbstractScrollArea::keyPressEvent(event);
+  if (step == 0 || to < 0 || to >= static_cast<std::int64_t>(bytes_.size()))
+    return QAbstractScrollArea::keyPressEvent(event);
   emit bitChosen(static_cast<quint64>(to) * 8);
 }
 

@@ -1,5 +1,5 @@
-// The bytes of a packet: offset, hexadecimal, characters. The bytes of the chosen field stand out; where a field has only
-// some bits of a byte, a line below says which.
+// The bytes of a packet: offset, hexadecimal, characters. The bytes of the chosen field stand out; where a field has
+// only some bits of a byte, a line below says which.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -17,8 +17,8 @@ class HexView final : public QAbstractScrollArea {
  public:
   explicit HexView(QWidget* parent = nullptr);
 
-  void setBytes(std::span<const std::uint8_t> bytes);
-  void setChosen(BitRange range);
+  void set_bytes(std::span<const std::uint8_t> bytes);
+  void set_chosen(BitRange range);
   BitRange chosen() const { return chosen_; }
   // Where the byte is painted, in the coordinates of the viewport.
   QRect place_of(std::size_t byte) const;

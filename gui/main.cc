@@ -4,8 +4,8 @@
 #include <QStyleHints>
 
 #include "gui/main_window.h"
-#include "gui/packets_view.h"
 #include "gui/models/capture_file.h"
+#include "gui/packets_view.h"
 
 int main(int argc, char** argv) {
   QApplication app(argc, argv);
@@ -24,13 +24,14 @@ int main(int argc, char** argv) {
   rdmascope::gui::MainWindow window;
   for (const QString& path : parser.positionalArguments()) {
     rdmascope::gui::CaptureTab* const tab = window.open(path);
-    if (parser.isSet(filter)) tab->packets().setFilter(parser.value(filter));
+    if (parser.isSet(filter)) tab->packets().set_filter(parser.value(filter));
     if (parser.isSet(frame)) {
       // As soon as it is there.
       const quint64 wanted = parser.value(frame).toULongLong();
-      QObject::connect(&tab->packets(), &rdmascope::gui::PacketsView::countChanged, tab, [tab, wanted, done = false]() mutable {
-        if (!done && tab->file().index().size() >= wanted) done = tab->packets().goTo(wanted);
-      });
+      QObject::connect(&tab->packets(), &rdmascope::gui::PacketsView::countChanged, tab,
+                       [tab, wanted, done = false]() mutable {
+                         if (!done && tab->file().index().size() >= wanted) done = tab->packets().go_to(wanted);
+                       });
     }
   }
   window.show();

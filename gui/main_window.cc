@@ -74,33 +74,33 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   all->addWidget(error_bar_);
   all->addWidget(views_);
 
-  connect(file_.get(), &CaptureFile::failed, this, &CaptureTab::showError, Qt::QueuedConnection);
+  connect(file_.get(), &CaptureFile::failed, this, &CaptureTab::show_error, Qt::QueuedConnection);
   for (const auto signal : {&CaptureFile::grown, &CaptureFile::indexed, &CaptureFile::followed_up})
     connect(file_.get(), signal, this, &CaptureTab::statusChanged, Qt::QueuedConnection);
   connect(packets_, &PacketsView::countChanged, this, &CaptureTab::statusChanged);
   connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
-  connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { goTo(frame); });
+  connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
   connect(connections_, &ConnectionsView::filterWanted, this, [this](const QString& text) {
-    packets_->setFilter(text);
+    packets_->set_filter(text);
     views_->setCurrentWidget(packets_);
   });
-  connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::goTo);
-  packets_->setFile(file_.get());
-  connections_->setFile(file_.get());
-  findings_->setFile(file_.get());
+  connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
+  packets_->set_file(file_.get());
+  connections_->set_file(file_.get());
+  findings_->set_file(file_.get());
   file_->start();
 }
 
 CaptureTab::~CaptureTab() {
   // Views let go before the file goes.
-  packets_->setFile(nullptr);
-  connections_->setFile(nullptr);
-  findings_->setFile(nullptr);
+  packets_->set_file(nullptr);
+  connections_->set_file(nullptr);
+  findings_->set_file(nullptr);
 }
 
 QString CaptureTab::error() const { return error_bar_->isHidden() ? QString() : error_->text(); }
 
-void CaptureTab::showError(const QString& why) {
+void CaptureTab::show_error(const QString& why) {
   error_->setText(why);
   error_bar_->show();
   emit statusChanged();
@@ -125,11 +125,11 @@ QString CaptureTab::verdict() const {
 }
 
 // Where a filter hides the packet, the filter goes: who clicks wants to see it.
-void CaptureTab::goTo(quint64 frame, const QString& field) {
+void CaptureTab::go_to(quint64 frame, const QString& field) {
   views_->setCurrentWidget(packets_);
-  if (packets_->goTo(frame, field)) return;
-  packets_->setFilter({});
-  packets_->goTo(frame, field);
+  if (packets_->go_to(frame, field)) return;
+  packets_->set_filter({});
+  packets_->go_to(frame, field);
 }
 
 // --- The window ------------------------------------------------------------------------------------------------------
@@ -161,18 +161,18 @@ MainWindow::MainWindow(QWidget* parent)
   progress_->hide();
   statusBar()->addWidget(status_, 1);
   statusBar()->addPermanentWidget(progress_);
-  makeMenus();
-  connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::showStatus);
+  make_menus();
+  connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::show_status);
   connect(tabs_, &QTabWidget::tabCloseRequested, this, [this](int index) {
     QWidget* const tab = tabs_->widget(index);
     tabs_->removeTab(index);
     delete tab;
-    showStatus();
+    show_status();
   });
   const QSettings settings;
   if (!restoreGeometry(settings.value("window/geometry").toByteArray())) resize(1280, 800);
   restoreState(settings.value("window/state").toByteArray());
-  showStatus();
+  show_status();
 }
 
 MainWindow::~MainWindow() {
@@ -185,18 +185,18 @@ bool MainWindow::is_dark() const { return palette().color(QPalette::Base).lightn
 
 CaptureTab* MainWindow::open(const QString& path) {
   auto* const tab = new CaptureTab(path);
-  tab->packets().setDark(is_dark());
-  tab->packets().filterBar().setHistory(QSettings().value("filter/history").toStringList());
-  connect(tab, &CaptureTab::statusChanged, this, &MainWindow::showStatus);
+  tab->packets().set_dark(is_dark());
+  tab->packets().filter_bar().set_history(QSettings().value("filter/history").toStringList());
+  connect(tab, &CaptureTab::statusChanged, this, &MainWindow::show_status);
   tabs_->setCurrentIndex(tabs_->addTab(tab, QFileInfo(path).fileName()));
   tabs_->setTabToolTip(tabs_->currentIndex(), path);
   tab->packets().list().setFocus();
-  if (QFileInfo(path).isReadable()) rememberRecent(QFileInfo(path).absoluteFilePath());
-  showStatus();
+  if (QFileInfo(path).isReadable()) remember_recent(QFileInfo(path).absoluteFilePath());
+  show_status();
   return tab;
 }
 
-void MainWindow::showStatus() {
+void MainWindow::show_status() {
   CaptureTab* const tab = current();
   status_->setText(tab ? tab->status() : tr("Open a capture file (Ctrl+O), or drop one here"));
   const bool busy = tab && (tab->file().reading() || tab->file().following());
@@ -210,16 +210,16 @@ void MainWindow::showStatus() {
   verdict_->setVisible(!verdict.isEmpty());
   verdict_->setText(verdict);
   if (verdict.isEmpty()) return;
-  const char* const color = verdict.startsWith("VIOLATIONS")       ? "#7a1f1f"
-                            : verdict.startsWith("Clean")          ? "#1f5f2f"
+  const char* const color = verdict.startsWith("VIOLATIONS")         ? "#7a1f1f"
+                            : verdict.startsWith("Clean")            ? "#1f5f2f"
                             : verdict.startsWith("Nothing to judge") ? "#555555"
-                                                                   : "#6b5200";
+                                                                     : "#6b5200";
   verdict_->setStyleSheet(QString("background: %1; color: white; font-weight: bold;").arg(color));
 }
 
 // --- Menus -----------------------------------------------------------------------------------------------------------
 
-void MainWindow::makeMenus() {
+void MainWindow::make_menus() {
   // Does something with the capture in front, if there is one.
   const auto with_tab = [this](auto what) {
     return [this, what] {
@@ -227,11 +227,12 @@ void MainWindow::makeMenus() {
     };
   };
   QMenu* const file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Open..."), QKeySequence::Open, this, &MainWindow::askToOpen);
+  file->addAction(tr("&Open..."), QKeySequence::Open, this, &MainWindow::ask_to_open);
   recent_ = file->addMenu(tr("Open &recent"));
-  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
-  file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+E"), this, &MainWindow::exportShown);
-  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this, with_tab([](CaptureTab& t) { t.file().cancel(); }));
+  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
+  file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+E"), this, &MainWindow::export_shown);
+  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this,
+                  with_tab([](CaptureTab& t) { t.file().cancel(); }));
   file->addAction(tr("&Close"), QKeySequence::Close, this, [this] {
     if (tabs_->currentIndex() >= 0) emit tabs_->tabCloseRequested(tabs_->currentIndex());
   });
@@ -239,41 +240,54 @@ void MainWindow::makeMenus() {
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 
   QMenu* const edit = menuBar()->addMenu(tr("&Edit"));
-  edit->addAction(tr("&Copy lines"), QKeySequence::Copy, this, with_tab([](CaptureTab& t) { t.packets().copyLine(); }));
-  edit->addAction(tr("Copy &fields"), QKeySequence("Ctrl+Shift+C"), this, with_tab([](CaptureTab& t) { t.packets().copyTree(); }));
-  edit->addAction(tr("Copy bytes as &hex"), this, with_tab([](CaptureTab& t) { t.packets().copyHex(); }));
+  edit->addAction(tr("&Copy lines"), QKeySequence::Copy, this,
+                  with_tab([](CaptureTab& t) { t.packets().copy_line(); }));
+  edit->addAction(tr("Copy &fields"), QKeySequence("Ctrl+Shift+C"), this,
+                  with_tab([](CaptureTab& t) { t.packets().copy_tree(); }));
+  edit->addAction(tr("Copy bytes as &hex"), this, with_tab([](CaptureTab& t) { t.packets().copy_hex(); }));
   edit->addAction(tr("Copy as fi&lter"), QKeySequence("Ctrl+Shift+F"), this, with_tab([](CaptureTab& t) {
-    if (const QString words = t.packets().comparison(); !words.isEmpty()) QApplication::clipboard()->setText(words);
-  }));
+                    if (const QString words = t.packets().comparison(); !words.isEmpty())
+                      QApplication::clipboard()->setText(words);
+                  }));
   edit->addSeparator();
-  edit->addAction(tr("&Find packet..."), QKeySequence::Find, this, &MainWindow::askFind);
-  edit->addAction(tr("Find &next"), QKeySequence::FindNext, this, [this] { findAgain(false); });
-  edit->addAction(tr("Find &previous"), QKeySequence::FindPrevious, this, [this] { findAgain(true); });
+  edit->addAction(tr("&Find packet..."), QKeySequence::Find, this, &MainWindow::ask_find);
+  edit->addAction(tr("Find &next"), QKeySequence::FindNext, this, [this] { find_again(false); });
+  edit->addAction(tr("Find &previous"), QKeySequence::FindPrevious, this, [this] { find_again(true); });
   edit->addSeparator();
-  edit->addAction(tr("&Mark packet"), QKeySequence("Ctrl+M"), this, with_tab([](CaptureTab& t) { t.packets().toggleMark(); }));
-  edit->addAction(tr("Next mar&k"), QKeySequence("Ctrl+Shift+N"), this, with_tab([](CaptureTab& t) { t.packets().nextMarked(false); }));
-  edit->addAction(tr("Previous m&ark"), QKeySequence("Ctrl+Shift+B"), this, with_tab([](CaptureTab& t) { t.packets().nextMarked(true); }));
-  edit->addAction(tr("&Time reference"), QKeySequence("Ctrl+T"), this, with_tab([](CaptureTab& t) { t.packets().toggleTimeReference(); }));
+  edit->addAction(tr("&Mark packet"), QKeySequence("Ctrl+M"), this,
+                  with_tab([](CaptureTab& t) { t.packets().toggle_mark(); }));
+  edit->addAction(tr("Next mar&k"), QKeySequence("Ctrl+Shift+N"), this,
+                  with_tab([](CaptureTab& t) { t.packets().next_marked(false); }));
+  edit->addAction(tr("Previous m&ark"), QKeySequence("Ctrl+Shift+B"), this,
+                  with_tab([](CaptureTab& t) { t.packets().next_marked(true); }));
+  edit->addAction(tr("&Time reference"), QKeySequence("Ctrl+T"), this,
+                  with_tab([](CaptureTab& t) { t.packets().toggle_time_reference(); }));
 
   QMenu* const go = menuBar()->addMenu(tr("&Go"));
-  go->addAction(tr("&Go to packet..."), QKeySequence("Ctrl+G"), this, &MainWindow::askGoTo);
-  go->addAction(tr("&Next in this connection"), QKeySequence("Ctrl+."), this, with_tab([](CaptureTab& t) { t.packets().nextInConnection(false); }));
-  go->addAction(tr("&Previous in this connection"), QKeySequence("Ctrl+,"), this, with_tab([](CaptureTab& t) { t.packets().nextInConnection(true); }));
+  go->addAction(tr("&Go to packet..."), QKeySequence("Ctrl+G"), this, &MainWindow::ask_go_to);
+  go->addAction(tr("&Next in this connection"), QKeySequence("Ctrl+."), this,
+                with_tab([](CaptureTab& t) { t.packets().next_in_connection(false); }));
+  go->addAction(tr("&Previous in this connection"), QKeySequence("Ctrl+,"), this,
+                with_tab([](CaptureTab& t) { t.packets().next_in_connection(true); }));
 
   QMenu* const view = menuBar()->addMenu(tr("&View"));
-  view->addAction(tr("&Packets"), QKeySequence("Alt+1"), this, with_tab([](CaptureTab& t) { t.views().setCurrentIndex(0); }));
-  view->addAction(tr("&Connections"), QKeySequence("Alt+2"), this, with_tab([](CaptureTab& t) { t.views().setCurrentIndex(1); }));
-  view->addAction(tr("&Findings"), QKeySequence("Alt+3"), this, with_tab([](CaptureTab& t) { t.views().setCurrentIndex(2); }));
+  view->addAction(tr("&Packets"), QKeySequence("Alt+1"), this,
+                  with_tab([](CaptureTab& t) { t.views().setCurrentIndex(0); }));
+  view->addAction(tr("&Connections"), QKeySequence("Alt+2"), this,
+                  with_tab([](CaptureTab& t) { t.views().setCurrentIndex(1); }));
+  view->addAction(tr("&Findings"), QKeySequence("Alt+3"), this,
+                  with_tab([](CaptureTab& t) { t.views().setCurrentIndex(2); }));
   view->addAction(tr("&Display filter"), QKeySequence("Ctrl+/"), this, with_tab([](CaptureTab& t) {
-    t.views().setCurrentIndex(0);
-    t.packets().filterBar().edit()->setFocus();
-  }));
+                    t.views().setCurrentIndex(0);
+                    t.packets().filter_bar().edit()->setFocus();
+                  }));
   QMenu* const times = view->addMenu(tr("&Time"));
   auto* const forms = new QActionGroup(this);
   for (const auto& [words, form] : {std::pair(tr("Since the &first packet"), TimeForm::since_first),
                                     std::pair(tr("Since the &previous packet"), TimeForm::since_previous),
                                     std::pair(tr("Date and time of &day"), TimeForm::of_day)}) {
-    QAction* const action = times->addAction(words, this, with_tab([form = form](CaptureTab& t) { t.packets().model().setTimeForm(form); }));
+    QAction* const action = times->addAction(
+        words, this, with_tab([form = form](CaptureTab& t) { t.packets().model().set_time_form(form); }));
     action->setCheckable(true);
     action->setChecked(form == TimeForm::since_first);
     forms->addAction(action);
@@ -281,24 +295,25 @@ void MainWindow::makeMenus() {
 
   QMenu* const help = menuBar()->addMenu(tr("&Help"));
   help->addAction(tr("&About rdmascope"), this, [this] {
-    QMessageBox::about(this, tr("About rdmascope"),
-                       tr("rdmascope %1\n\nPackets, management datagrams, completion queue entries and CDI probes of RDMA, "
-                          "dissected and judged.")
-                           .arg(QApplication::applicationVersion()));
+    QMessageBox::about(
+        this, tr("About rdmascope"),
+        tr("rdmascope %1\n\nPackets, management datagrams, completion queue entries and CDI probes of RDMA, "
+           "dissected and judged.")
+            .arg(QApplication::applicationVersion()));
   });
 }
 
-void MainWindow::askToOpen() {
-  const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Open capture files"), QSettings().value("open/folder").toString(),
-      tr("Captures (*.pcap *.pcapng *.cap *.erf *.gz *.zst);;All files (*)"));
+void MainWindow::ask_to_open() {
+  const QStringList paths =
+      QFileDialog::getOpenFileNames(this, tr("Open capture files"), QSettings().value("open/folder").toString(),
+                                    tr("Captures (*.pcap *.pcapng *.cap *.erf *.gz *.zst);;All files (*)"));
   for (const QString& path : paths) {
     QSettings().setValue("open/folder", QFileInfo(path).absolutePath());
     open(path);
   }
 }
 
-void MainWindow::rememberRecent(const QString& path) {
+void MainWindow::remember_recent(const QString& path) {
   QSettings settings;
   QStringList all = settings.value("open/recent").toStringList();
   all.removeAll(path);
@@ -306,24 +321,24 @@ void MainWindow::rememberRecent(const QString& path) {
   settings.setValue("open/recent", all.mid(0, most_recent));
 }
 
-void MainWindow::fillRecent() {
+void MainWindow::fill_recent() {
   recent_->clear();
   for (const QString& path : QSettings().value("open/recent").toStringList())
     recent_->addAction(path, this, [this, path] { open(path); });
   if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
 }
 
-void MainWindow::askGoTo() {
+void MainWindow::ask_go_to() {
   CaptureTab* const tab = current();
   if (!tab || tab->file().index().size() == 0) return;
   bool good = false;
   const int most = static_cast<int>(tab->file().index().size());
   const int frame = QInputDialog::getInt(this, tr("Go to packet"), tr("Number of the packet, 1 to %L1:").arg(most),
                                          static_cast<int>(tab->packets().current()), 1, most, 1, &good);
-  if (good) tab->goTo(static_cast<quint64>(frame));
+  if (good) tab->go_to(static_cast<quint64>(frame));
 }
 
-void MainWindow::askFind() {
+void MainWindow::ask_find() {
   if (!current()) return;
   QDialog dialog(this);
   dialog.setWindowTitle(tr("Find packet"));
@@ -343,24 +358,26 @@ void MainWindow::askFind() {
   if (dialog.exec() != QDialog::Accepted) return;
   sought_ = what->text();
   sought_in_ = where->currentIndex();
-  findAgain(false);
+  find_again(false);
 }
 
-void MainWindow::findAgain(bool backwards) {
+void MainWindow::find_again(bool backwards) {
   CaptureTab* const tab = current();
   if (!tab || sought_.isEmpty()) return;
   if (!tab->packets().find(static_cast<FindIn>(sought_in_), sought_, backwards))
-    statusBar()->showMessage(backwards ? tr("Nothing before this packet: %1").arg(sought_) : tr("Nothing behind this packet: %1").arg(sought_),
+    statusBar()->showMessage(backwards ? tr("Nothing before this packet: %1").arg(sought_)
+                                       : tr("Nothing behind this packet: %1").arg(sought_),
                              4000);
 }
 
 // The packets of the list, as they were captured.
-void MainWindow::exportShown() {
+void MainWindow::export_shown() {
   CaptureTab* const tab = current();
   if (!tab) return;
-  const QString path = QFileDialog::getSaveFileName(this, tr("Export shown packets"), {}, tr("pcapng (*.pcapng);;pcap (*.pcap)"));
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Export shown packets"), {}, tr("pcapng (*.pcapng);;pcap (*.pcap)"));
   if (path.isEmpty()) return;
-  const QString why = tab->packets().exportTo(path);
+  const QString why = tab->packets().export_to(path);
   if (!why.isEmpty()) QMessageBox::warning(this, tr("Export shown packets"), why);
 }
 
@@ -379,7 +396,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
-  if (CaptureTab* const tab = current()) settings.setValue("filter/history", tab->packets().filterBar().history());
+  if (CaptureTab* const tab = current()) settings.setValue("filter/history", tab->packets().filter_bar().history());
   QMainWindow::closeEvent(event);
 }
 
@@ -387,7 +404,7 @@ void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() != QEvent::PaletteChange) return;
   for (int i = 0; i < tabs_->count(); ++i)
-    if (auto* const tab = qobject_cast<CaptureTab*>(tabs_->widget(i))) tab->packets().setDark(is_dark());
+    if (auto* const tab = qobject_cast<CaptureTab*>(tabs_->widget(i))) tab->packets().set_dark(is_dark());
 }
 
 }  // namespace rdmascope::gui

@@ -34,13 +34,13 @@ class CaptureTab final : public QWidget {
   QString error() const;   // that is shown; empty: none
   QString status() const;  // "110 packets, 12 shown"
   QString verdict() const;
-  void goTo(quint64 frame, const QString& field = {});
+  void go_to(quint64 frame, const QString& field = {});
 
  signals:
   void statusChanged();
 
  private:
-  void showError(const QString& why);
+  void show_error(const QString& why);
 
   std::unique_ptr<CaptureFile> file_;
   QWidget* error_bar_;
@@ -69,15 +69,15 @@ class MainWindow final : public QMainWindow {
   void changeEvent(QEvent* event) override;
 
  private:
-  void makeMenus();
-  void showStatus();
-  void askToOpen();
-  void askGoTo();
-  void askFind();
-  void findAgain(bool backwards);
-  void exportShown();
-  void rememberRecent(const QString& path);
-  void fillRecent();
+  void make_menus();
+  void show_status();
+  void ask_to_open();
+  void ask_go_to();
+  void ask_find();
+  void find_again(bool backwards);
+  void export_shown();
+  void remember_recent(const QString& path);
+  void fill_recent();
   bool is_dark() const;
 
   QTabWidget* tabs_;

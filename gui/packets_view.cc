@@ -70,22 +70,22 @@ PacketsView::PacketsView(QWidget* parent)
   all->addWidget(split);
 
   connect(list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this](const QModelIndex& now) { showRow(now.isValid() ? now.row() : -1); });
+          [this](const QModelIndex& now) { show_row(now.isValid() ? now.row() : -1); });
   connect(packets_, &PacketModel::countChanged, this, &PacketsView::countChanged);
   connect(packets_, &PacketModel::countChanged, this, [this] {
-    if (!list_->currentIndex().isValid() && packets_->rowCount() > 0) chooseRow(0);
+    if (!list_->currentIndex().isValid() && packets_->rowCount() > 0) choose_row(0);
   });
   connect(filter_, &FilterBar::applied, this, [this](const QString& text) {
     const quint64 before = current();
-    static_cast<void>(packets_->setFilter(text));
+    static_cast<void>(packets_->set_filter(text));
     fields_->show(nullptr, 0);
-    hex_->setBytes({});
-    if (before == 0 || !goTo(before)) list_->scrollToTop();
+    hex_->set_bytes({});
+    if (before == 0 || !go_to(before)) list_->scrollToTop();
   });
   connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-          [this](const QModelIndex& now) { fieldChosen(now); });
+          [this](const QModelIndex& now) { field_chosen(now); });
   connect(tree_, &QTreeView::doubleClicked, this, [this](const QModelIndex& index) {
-    if (const quint64 frame = index.data(FieldTree::frame).toULongLong(); frame != 0) goTo(frame);
+    if (const quint64 frame = index.data(FieldTree::frame).toULongLong(); frame != 0) go_to(frame);
   });
   connect(hex_, &HexView::bitChosen, this, [this](quint64 bit) {
     const QModelIndex field = fields_->at_bit(bit);
@@ -100,61 +100,64 @@ PacketsView::PacketsView(QWidget* parent)
     const quint64 frame = index.data(FieldTree::frame).toULongLong();
     QMenu menu;
     if (!words.isEmpty()) {
-      menu.addAction(tr("Filter: %1").arg(words), this, [this, words] { setFilter(words); });
+      menu.addAction(tr("Filter: %1").arg(words), this, [this, words] { set_filter(words); });
       menu.addAction(tr("And this: %1").arg(words), this, [this, words] {
-        setFilter(filter_->text().trimmed().isEmpty() ? words : QString("(%1) and %2").arg(filter_->text(), words));
+        set_filter(filter_->text().trimmed().isEmpty() ? words : QString("(%1) and %2").arg(filter_->text(), words));
       });
       menu.addAction(tr("Copy as filter"), this, [words] { QApplication::clipboard()->setText(words); });
     }
-    if (frame != 0) menu.addAction(tr("Go to packet %1").arg(frame), this, [this, frame] { goTo(frame); });
+    if (frame != 0) menu.addAction(tr("Go to packet %1").arg(frame), this, [this, frame] { go_to(frame); });
     menu.addAction(tr("Copy line"), this, [index] { QApplication::clipboard()->setText(index.data().toString()); });
     menu.exec(tree_->viewport()->mapToGlobal(at));
   });
   connect(list_, &QTableView::customContextMenuRequested, this, [this](const QPoint& at) {
     if (!list_->indexAt(at).isValid()) return;
     QMenu menu;
-    menu.addAction(tr("Mark"), this, &PacketsView::toggleMark);
-    menu.addAction(tr("Time reference"), this, &PacketsView::toggleTimeReference);
+    menu.addAction(tr("Mark"), this, &PacketsView::toggle_mark);
+    menu.addAction(tr("Time reference"), this, &PacketsView::toggle_time_reference);
     menu.addSeparator();
-    menu.addAction(tr("Copy lines"), this, &PacketsView::copyLine);
-    menu.addAction(tr("Copy fields"), this, &PacketsView::copyTree);
-    menu.addAction(tr("Copy bytes as hex"), this, &PacketsView::copyHex);
+    menu.addAction(tr("Copy lines"), this, &PacketsView::copy_line);
+    menu.addAction(tr("Copy fields"), this, &PacketsView::copy_tree);
+    menu.addAction(tr("Copy bytes as hex"), this, &PacketsView::copy_hex);
     menu.exec(list_->viewport()->mapToGlobal(at));
   });
 }
 
-void PacketsView::setFile(CaptureFile* file) {
+void PacketsView::set_file(CaptureFile* file) {
   if (file_) file_->disconnect(this);
   file_ = file;
   fields_->show(nullptr, 0);
-  hex_->setBytes({});
-  packets_->setFile(file);
+  hex_->set_bytes({});
+  packets_->set_file(file);
   // What was found of the packet that is shown.
-  if (file_) connect(file_, &CaptureFile::followed_up, this, [this] { showRow(list_->currentIndex().row()); }, Qt::QueuedConnection);
+  if (file_)
+    connect(
+        file_, &CaptureFile::followed_up, this, [this] { show_row(list_->currentIndex().row()); },
+        Qt::QueuedConnection);
 }
 
-void PacketsView::setFilter(const QString& text) {
-  filter_->setText(text);
+void PacketsView::set_filter(const QString& text) {
+  filter_->set_text(text);
   filter_->apply();
 }
 
-void PacketsView::setDark(bool dark) { packets_->setDark(dark); }
+void PacketsView::set_dark(bool dark) { packets_->set_dark(dark); }
 
 quint64 PacketsView::current() const {
   const QModelIndex now = list_->currentIndex();
   return now.isValid() ? packets_->frame_of(now.row()) + 1 : 0;
 }
 
-void PacketsView::chooseRow(int row) {
+void PacketsView::choose_row(int row) {
   const QModelIndex index = packets_->index(row, 0);
   list_->setCurrentIndex(index);
   list_->scrollTo(index, QAbstractItemView::EnsureVisible);
 }
 
-bool PacketsView::goTo(quint64 frame, const QString& field) {
+bool PacketsView::go_to(quint64 frame, const QString& field) {
   const int row = frame == 0 ? -1 : packets_->row_of(frame - 1);
   if (row < 0) return false;
-  chooseRow(row);
+  choose_row(row);
   if (field.isEmpty()) return true;
   if (const QModelIndex place = fields_->at_field(field.toStdString()); place.isValid()) {
     tree_->setCurrentIndex(place);
@@ -164,12 +167,12 @@ bool PacketsView::goTo(quint64 frame, const QString& field) {
 }
 
 // The tree opens where it was open before: at the same headers.
-void PacketsView::showRow(int row) {
+void PacketsView::show_row(int row) {
   if (row < 0 || !file_) return;
   const QString field = tree_->currentIndex().data(FieldTree::name).toString();
   const int scrolled = tree_->verticalScrollBar()->value();
   fields_->show(file_, packets_->frame_of(row));
-  hex_->setBytes(fields_->bytes());
+  hex_->set_bytes(fields_->bytes());
   for (int i = 0; i < fields_->rowCount(); ++i) {
     const QModelIndex heading = fields_->index(i, 0);
     const QString name = heading.data(FieldTree::name).toString();
@@ -183,8 +186,8 @@ void PacketsView::showRow(int row) {
   emit currentChanged(packets_->frame_of(row) + 1);
 }
 
-void PacketsView::fieldChosen(const QModelIndex& index) {
-  hex_->setChosen(index.isValid() ? index.data(FieldTree::range).value<BitRange>() : BitRange{});
+void PacketsView::field_chosen(const QModelIndex& index) {
+  hex_->set_chosen(index.isValid() ? index.data(FieldTree::range).value<BitRange>() : BitRange{});
 }
 
 QString PacketsView::comparison() const { return tree_->currentIndex().data(FieldTree::comparison).toString(); }
@@ -196,7 +199,7 @@ bool PacketsView::step(bool backwards, const Fits& fits) {
   const int count = packets_->rowCount(), by = backwards ? -1 : 1;
   for (int row = list_->currentIndex().row() + by; row >= 0 && row < count; row += by) {
     if (!fits(row)) continue;
-    chooseRow(row);
+    choose_row(row);
     return true;
   }
   return false;
@@ -228,31 +231,32 @@ bool PacketsView::find(FindIn where, const QString& what, bool backwards) {
   return step(backwards, [&](int row) { return packets_->line(row).contains(what, Qt::CaseInsensitive); });
 }
 
-void PacketsView::nextInConnection(bool backwards) {
+void PacketsView::next_in_connection(bool backwards) {
   const QModelIndex now = list_->currentIndex();
   if (!now.isValid()) return;
   const QString connection = now.siblingAtColumn(PacketModel::connection).data().toString();
   if (connection.isEmpty()) return;
-  step(backwards, [&](int row) { return packets_->index(row, PacketModel::connection).data().toString() == connection; });
+  step(backwards,
+       [&](int row) { return packets_->index(row, PacketModel::connection).data().toString() == connection; });
 }
 
-void PacketsView::nextMarked(bool backwards) {
+void PacketsView::next_marked(bool backwards) {
   step(backwards, [&](int row) { return packets_->is_marked(packets_->frame_of(row)); });
 }
 
-void PacketsView::toggleMark() {
-  if (current() > 0) packets_->toggleMark(current() - 1);
+void PacketsView::toggle_mark() {
+  if (current() > 0) packets_->toggle_mark(current() - 1);
 }
 
-void PacketsView::toggleTimeReference() {
+void PacketsView::toggle_time_reference() {
   if (current() == 0) return;
   const std::size_t frame = current() - 1;
-  packets_->setTimeReference(packets_->time_reference() == frame ? std::nullopt : std::optional(frame));
+  packets_->set_time_reference(packets_->time_reference() == frame ? std::nullopt : std::optional(frame));
 }
 
 // --- Copies ----------------------------------------------------------------------------------------------------------
 
-void PacketsView::copyLine() const {
+void PacketsView::copy_line() const {
   QStringList lines;
   QModelIndexList rows = list_->selectionModel()->selectedRows();
   std::sort(rows.begin(), rows.end());
@@ -260,23 +264,24 @@ void PacketsView::copyLine() const {
   QApplication::clipboard()->setText(lines.join('\n'));
 }
 
-void PacketsView::copyTree() const {
+void PacketsView::copy_tree() const {
   QStringList lines;
   for (int i = 0; i < fields_->rowCount(); ++i) {
     const QModelIndex heading = fields_->index(i, 0);
     lines << heading.data().toString();
-    for (int k = 0; k < fields_->rowCount(heading); ++k) lines << "    " + fields_->index(k, 0, heading).data().toString();
+    for (int k = 0; k < fields_->rowCount(heading); ++k)
+      lines << "    " + fields_->index(k, 0, heading).data().toString();
   }
   QApplication::clipboard()->setText(lines.join('\n'));
 }
 
-void PacketsView::copyHex() const {
+void PacketsView::copy_hex() const {
   dissect::Text text;
   dissect::put_hex_dump(text, fields_->bytes());
   QApplication::clipboard()->setText(QString::fromLatin1(text.view().data(), static_cast<qsizetype>(text.size())));
 }
 
-QString PacketsView::exportTo(const QString& path) const {
+QString PacketsView::export_to(const QString& path) const {
   if (!file_) return tr("nothing is open");
   const std::string name = path.toStdString();
   std::vector<std::size_t> frames(static_cast<std::size_t>(packets_->rowCount()));

@@ -22,42 +22,42 @@ class PacketsView final : public QWidget {
  public:
   explicit PacketsView(QWidget* parent = nullptr);
 
-  void setFile(CaptureFile* file);
-  void setFilter(const QString& text);
+  void set_file(CaptureFile* file);
+  void set_filter(const QString& text);
   // Frames count from 1. False: it does not pass the filter, or there is none.
-  bool goTo(quint64 frame, const QString& field = {});
+  bool go_to(quint64 frame, const QString& field = {});
   quint64 current() const;  // 0: none
   // The next packet, or the one before, that has the text in its line, the bytes, or passes. False: there is none.
   bool find(FindIn where, const QString& what, bool backwards);
-  void nextInConnection(bool backwards);
-  void nextMarked(bool backwards);
-  void toggleMark();
-  void toggleTimeReference();
-  void copyLine() const;
-  void copyTree() const;
-  void copyHex() const;
+  void next_in_connection(bool backwards);
+  void next_marked(bool backwards);
+  void toggle_mark();
+  void toggle_time_reference();
+  void copy_line() const;
+  void copy_tree() const;
+  void copy_hex() const;
   // Writes the packets of the list to a new capture file: pcap or pcapng by its ending. A sentence if that fails.
-  QString exportTo(const QString& path) const;
+  QString export_to(const QString& path) const;
   QString comparison() const;  // of the chosen field, for a filter; empty: it has none
-  void setDark(bool dark);
+  void set_dark(bool dark);
 
   PacketModel& model() { return *packets_; }
   FieldTree& tree() { return *fields_; }
   HexView& hex() { return *hex_; }
-  FilterBar& filterBar() { return *filter_; }
+  FilterBar& filter_bar() { return *filter_; }
   QTableView& list() { return *list_; }
-  QTreeView& treeView() { return *tree_; }
+  QTreeView& tree_view() { return *tree_; }
 
  signals:
   void currentChanged(quint64 frame);
   void countChanged();
 
  private:
-  void showRow(int row);
-  void chooseRow(int row);
+  void show_row(int row);
+  void choose_row(int row);
   template <class Fits>
   bool step(bool backwards, const Fits& fits);
-  void fieldChosen(const QModelIndex& index);
+  void field_chosen(const QModelIndex& index);
 
   CaptureFile* file_ = nullptr;
   PacketModel* packets_;

@@ -177,7 +177,8 @@ void CaptureFile::read() {
   if (!source_->frames_stay()) {
     QTemporaryFile file(QDir::tempPath() + "/rdmascope-XXXXXX.pcapng");
     file.setAutoRemove(false);
-    if (!file.open()) return emit failed(QString("cannot unpack %1: no room for a file in %2").arg(path_, QDir::tempPath()));
+    if (!file.open())
+      return emit failed(QString("cannot unpack %1: no room for a file in %2").arg(path_, QDir::tempPath()));
     unpacked_ = file.fileName();
     auto writer = capture::Writer::create(unpacked_.toStdString());
     if (!writer) return emit failed(QString::fromStdString(writer.error()));

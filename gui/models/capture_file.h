@@ -39,8 +39,8 @@ struct ConnectionRow {
   std::string ends;                // both, as `check` prints them
   dissect::Transport transport = dissect::Transport::rc;
   bool paired = false;
-  std::string_view paired_by;  // "CM"
-  std::uint32_t pmtu = 0;      // bytes; 0: not known
+  std::string_view paired_by;                       // "CM"
+  std::uint32_t pmtu = 0;                           // bytes; 0: not known
   std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side
   std::uint64_t messages = 0, completed = 0, retransmitted = 0, not_judged = 0;
   std::uint64_t first_frame = 0, last_frame = 0;
@@ -68,14 +68,14 @@ struct StepRow {
 // Everything `check` has found; made once, never changed.
 struct Followed {
   check::Annotator annotations{check::Annotator::Readings::two};
-  std::vector<FoundRow> findings;            // in the order of the capture
+  std::vector<FoundRow> findings;          // in the order of the capture
   std::vector<ConnectionRow> connections;  // in order of id
-  std::vector<MessageRow> messages;          // in order of completion
-  std::vector<StepRow> steps;                // in order of frame
-  std::vector<std::string> cdi;              // the course of CDI connections, as `check` prints it
+  std::vector<MessageRow> messages;        // in order of completion
+  std::vector<StepRow> steps;              // in order of frame
+  std::vector<std::string> cdi;            // the course of CDI connections, as `check` prints it
   check::Totals totals;
-  std::string verdict;                       // one sentence, as `check` prints it
-  std::uint64_t left_out = 0;                // findings, messages and steps beyond what is kept
+  std::string verdict;         // one sentence, as `check` prints it
+  std::uint64_t left_out = 0;  // findings, messages and steps beyond what is kept
 };
 
 class CaptureFile : public QObject {
@@ -106,9 +106,9 @@ class CaptureFile : public QObject {
   QString write(const std::string& path, bool as_pcap, const std::vector<std::size_t>& rows) const;
 
  signals:
-  void grown();                    // there are more frames; not for each, about ten times a second
-  void indexed();                  // there will be no more
-  void followed_up();              // followed() is there
+  void grown();                     // there are more frames; not for each, about ten times a second
+  void indexed();                   // there will be no more
+  void followed_up();               // followed() is there
   void failed(const QString& why);  // one sentence; what was read before stays
 
  private:

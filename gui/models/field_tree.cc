@@ -87,7 +87,8 @@ QModelIndex FieldTree::at_bit(std::uint64_t bit) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const QModelIndex heading = index(static_cast<int>(g), 0);
     look(groups_[g].heading, heading);
-    for (std::size_t r = 0; r < groups_[g].rows.size(); ++r) look(groups_[g].rows[r], index(static_cast<int>(r), 0, heading));
+    for (std::size_t r = 0; r < groups_[g].rows.size(); ++r)
+      look(groups_[g].rows[r], index(static_cast<int>(r), 0, heading));
   }
   return best;
 }

@@ -13,8 +13,8 @@ struct IndexedFrame {
   static constexpr std::int64_t no_time = INT64_MIN;
   static constexpr unsigned address_bits = 48;
 
-  std::uint64_t where;    // address of its bytes in the low 48 bits, number of its link (CaptureFile) above
-  std::int64_t time_ns;   // since 1970-01-01 UTC, or no_time
+  std::uint64_t where;     // address of its bytes in the low 48 bits, number of its link (CaptureFile) above
+  std::int64_t time_ns;    // since 1970-01-01 UTC, or no_time
   std::uint32_t captured;  // bytes
   std::uint32_t wire;      // bytes
 

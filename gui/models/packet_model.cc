@@ -28,7 +28,7 @@ std::string time_of_day(std::int64_t ns) {
 PacketModel::PacketModel(QObject* parent) : QAbstractTableModel(parent) {}
 PacketModel::~PacketModel() = default;
 
-void PacketModel::setFile(CaptureFile* file) {
+void PacketModel::set_file(CaptureFile* file) {
   beginResetModel();
   run_.reset();
   if (file_) file_->disconnect(this);
@@ -48,7 +48,7 @@ void PacketModel::setFile(CaptureFile* file) {
   emit countChanged();
 }
 
-std::optional<FilterError> PacketModel::setFilter(const QString& text) {
+std::optional<FilterError> PacketModel::set_filter(const QString& text) {
   auto compiled = Filter::compile(text.toStdString());
   if (const FilterError* error = std::get_if<FilterError>(&compiled)) return *error;
   beginResetModel();
@@ -66,12 +66,12 @@ std::optional<FilterError> PacketModel::setFilter(const QString& text) {
   return std::nullopt;
 }
 
-void PacketModel::setTimeForm(TimeForm form) {
+void PacketModel::set_time_form(TimeForm form) {
   time_form_ = form;
   refresh();
 }
 
-void PacketModel::setDark(bool dark) {
+void PacketModel::set_dark(bool dark) {
   dark_ = dark;
   refresh();
 }
@@ -109,12 +109,12 @@ QString PacketModel::line(int row) const {
   return out.join('\t');
 }
 
-void PacketModel::toggleMark(std::size_t frame) {
+void PacketModel::toggle_mark(std::size_t frame) {
   if (!marks_.erase(frame)) marks_.insert(frame);
   refresh();
 }
 
-void PacketModel::setTimeReference(std::optional<std::size_t> frame) {
+void PacketModel::set_time_reference(std::optional<std::size_t> frame) {
   reference_ = frame;
   refresh();
 }
@@ -135,7 +135,8 @@ const PacketModel::Cells& PacketModel::cells(std::size_t frame) const {
   if (packet.frame.has_time) {
     if (reference_) {
       const std::int64_t from = file_->index()[*reference_].time_ns;
-      text.seconds(static_cast<std::int64_t>(static_cast<std::uint64_t>(packet.frame.time_ns) - static_cast<std::uint64_t>(from)));
+      text.seconds(static_cast<std::int64_t>(static_cast<std::uint64_t>(packet.frame.time_ns) -
+                                             static_cast<std::uint64_t>(from)));
       if (*reference_ == frame) text.clear(), text.put("*REF*");
     } else if (time_form_ == TimeForm::of_day) {
       text.put(time_of_day(packet.frame.time_ns));
@@ -178,9 +179,11 @@ const PacketModel::Cells& PacketModel::cells(std::size_t frame) const {
 // Text is readable on its background in either form; red is for what is wrong, yellow for what is not healthy.
 RowColors PacketModel::colors(const Cells& c) const {
   const auto pick = [this](const char* light, const char* dark) { return QColor(QLatin1String(dark_ ? dark : light)); };
-  if (c.worst == static_cast<int>(check::Class::violation)) return {pick("#7a0000", "#ffd0d0"), pick("#ffd9d9", "#5c1a1a")};
+  if (c.worst == static_cast<int>(check::Class::violation))
+    return {pick("#7a0000", "#ffd0d0"), pick("#ffd9d9", "#5c1a1a")};
   if (c.tone == Tone::bad_crc) return {pick("#ff9a9a", "#ff9a9a"), pick("#2b1414", "#2b1414")};
-  if (c.worst == static_cast<int>(check::Class::anomaly)) return {pick("#5c4300", "#ffe9b0"), pick("#fff2cc", "#4d3b00")};
+  if (c.worst == static_cast<int>(check::Class::anomaly))
+    return {pick("#5c4300", "#ffe9b0"), pick("#fff2cc", "#4d3b00")};
   switch (c.tone) {
     case Tone::nak:
       return {pick("#7a0000", "#ffd0d0"), pick("#ffe8e0", "#4a201a")};

@@ -35,14 +35,16 @@ class PacketModel final : public QAbstractTableModel {
   ~PacketModel() override;
 
   // nullptr shows nothing. The file must live as long as it is shown.
-  void setFile(CaptureFile* file);
+  void set_file(CaptureFile* file);
   // Only what passes; an empty expression shows all. An error leaves things as they are.
-  std::optional<dissect::FilterError> setFilter(const QString& text);
-  void setTimeForm(TimeForm form);
-  void setDark(bool dark);
+  std::optional<dissect::FilterError> set_filter(const QString& text);
+  void set_time_form(TimeForm form);
+  void set_dark(bool dark);
 
   // Of a row of the list: its frame, counted from 0. And the other way round: -1, it does not pass.
-  std::size_t frame_of(int row) const { return filtered_ ? rows_[static_cast<std::size_t>(row)] : static_cast<std::size_t>(row); }
+  std::size_t frame_of(int row) const {
+    return filtered_ ? rows_[static_cast<std::size_t>(row)] : static_cast<std::size_t>(row);
+  }
   int row_of(std::size_t frame) const;
   bool is_filtered() const { return filtered_; }
   bool is_filtering() const { return run_ && run_->running(); }
@@ -50,10 +52,10 @@ class PacketModel final : public QAbstractTableModel {
   QString line(int row) const;
 
   // Marks and the time reference: frames, counted from 0.
-  void toggleMark(std::size_t frame);
+  void toggle_mark(std::size_t frame);
   bool is_marked(std::size_t frame) const { return marks_.contains(frame); }
   const std::set<std::size_t>& marks() const { return marks_; }
-  void setTimeReference(std::optional<std::size_t> frame);
+  void set_time_reference(std::optional<std::size_t> frame);
   std::optional<std::size_t> time_reference() const { return reference_; }
 
   int rowCount(const QModelIndex& parent = {}) const override;

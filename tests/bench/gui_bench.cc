@@ -2,8 +2,8 @@
 // frames are known, how fast a filter looks through them, how long following the connections takes.
 //
 //   gui_bench CAPTURE [FILTER]
-#include <QCoreApplication>
 #include <fmt/format.h>
+#include <QCoreApplication>
 
 #include <chrono>
 #include <fstream>
@@ -48,14 +48,16 @@ int main(int argc, char** argv) {
   file.start();
   const double some = wait(begin, [&] { return file.index().size() > 100 || !file.reading(); });
   gui::PacketModel model;
-  model.setFile(&file);
+  model.set_file(&file);
   for (int row = 0; row < std::min(100, model.rowCount()); ++row) static_cast<void>(model.line(row));
   const double first = since(begin);
   const double all = wait(begin, [&] { return !file.reading(); });
   const double n = static_cast<double>(file.index().size());
   const double index_bytes = static_cast<double>(file.index().memory());
-  fmt::print("{:.0f} packets: first frames {:.3f} s, 100 rows of text {:.3f} s, all indexed {:.3f} s ({:.2f} M packets/s), "
-             "index {:.1f} bytes each\n", n, some, first, all, n / all / 1e6, index_bytes / n);
+  fmt::print(
+      "{:.0f} packets: first frames {:.3f} s, 100 rows of text {:.3f} s, all indexed {:.3f} s ({:.2f} M packets/s), "
+      "index {:.1f} bytes each\n",
+      n, some, first, all, n / all / 1e6, index_bytes / n);
   auto compiled = dissect::Filter::compile(text);
   const auto filter_begin = Clock::now();
   gui::FilterRun run(file, std::get<dissect::Filter>(compiled));
@@ -73,7 +75,9 @@ int main(int argc, char** argv) {
   // A screen of 50 rows, somewhere else each time.
   for (; frames < 200; ++frames)
     for (int row = 0; row < 50; ++row)
-      static_cast<void>(model.line(static_cast<int>((static_cast<std::size_t>(frames) * 7919 * 50) % std::max<std::size_t>(file.index().size() - 50, 1)) + row));
+      static_cast<void>(model.line(static_cast<int>((static_cast<std::size_t>(frames) * 7919 * 50) %
+                                                    std::max<std::size_t>(file.index().size() - 50, 1)) +
+                                   row));
   fmt::print("scrolling: {:.0f} screens of 50 rows a second\n", frames / since(scrolling));
   return 0;
 }

@@ -16,7 +16,8 @@ using namespace rdmascope::gui;
 
 namespace {
 
-const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst", exchange = SOURCE_DIR "/tests/golden/captures/cdi-exchange.pcapng";
+const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst",
+              exchange = SOURCE_DIR "/tests/golden/captures/cdi-exchange.pcapng";
 
 QString tool(const QStringList& arguments) {
   QProcess process;
@@ -51,9 +52,9 @@ class PacketsTest : public QObject {
       const auto file = opened(path);
       PacketModel model;
       QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-      model.setFile(file.get());
-      const QStringList columns = {"frame.number", "frame.time_relative", "_ws.col.Source", "_ws.col.Destination",
-                                   "_ws.col.Protocol", "frame.len", "_ws.col.Info"};
+      model.set_file(file.get());
+      const QStringList columns = {"frame.number",     "frame.time_relative", "_ws.col.Source", "_ws.col.Destination",
+                                   "_ws.col.Protocol", "frame.len",           "_ws.col.Info"};
       QStringList arguments = {"read", path, "-T", "fields"};
       for (const QString& c : columns) arguments << "-e" << c;
       const QStringList lines = tool(arguments).split('\n', Qt::SkipEmptyParts);
@@ -61,7 +62,7 @@ class PacketsTest : public QObject {
       QCOMPARE(model.rowCount(), static_cast<int>(lines.size()));
       for (int row = 0; row < model.rowCount(); ++row)
         QCOMPARE(model.line(row).split('\t').mid(0, columns.size()).join('\t'), lines[row]);
-      model.setFile(nullptr);
+      model.set_file(nullptr);
     }
   }
 
@@ -88,30 +89,31 @@ class PacketsTest : public QObject {
   void filterIsThatOfTheTool() {
     const auto file = opened(loss);
     PacketModel model;
-    model.setFile(file.get());
-    for (const QString& filter : {QString("infiniband.bth.opcode == 14"), QString("rdmascope.finding"), QString("frame.number == 3 or frame.number > 40")}) {
+    model.set_file(file.get());
+    for (const QString& filter : {QString("infiniband.bth.opcode == 14"), QString("rdmascope.finding"),
+                                  QString("frame.number == 3 or frame.number > 40")}) {
       QSignalSpy changed(&model, &PacketModel::countChanged);
-      QVERIFY(!model.setFilter(filter));
+      QVERIFY(!model.set_filter(filter));
       QTRY_VERIFY_WITH_TIMEOUT(!model.is_filtering(), 20000);
       QCoreApplication::processEvents();
       QStringList frames;
       for (int row = 0; row < model.rowCount(); ++row) frames << QString::number(model.frame_of(row) + 1);
       QCOMPARE(frames.join('\n') + '\n', tool({"read", loss, "-T", "fields", "-e", "frame.number", "-Y", filter}));
     }
-    const auto error = model.setFilter("infiniband.bth.psn ==");
+    const auto error = model.set_filter("infiniband.bth.psn ==");
     QVERIFY(error);
-    model.setFile(nullptr);
+    model.set_file(nullptr);
   }
 
   void whatIsChosenInOneIsChosenInAll() {
     const auto file = opened(loss);
     PacketsView view;
     view.resize(1200, 800);
-    view.setFile(file.get());
+    view.set_file(file.get());
     view.show();
-    QVERIFY(view.goTo(5, "infiniband.bth.psn"));
+    QVERIFY(view.go_to(5, "infiniband.bth.psn"));
     QCOMPARE(view.current(), quint64(5));
-    const QModelIndex field = view.treeView().currentIndex();
+    const QModelIndex field = view.tree_view().currentIndex();
     QVERIFY(field.data().toString().startsWith("Packet Sequence Number"));
     const BitRange range = field.data(FieldTree::range).value<BitRange>();
     QCOMPARE(range.count, std::uint64_t(24));
@@ -119,39 +121,41 @@ class PacketsTest : public QObject {
     // And from the bytes to the field, with the mouse.
     const std::size_t opcode = range.first / 8 - 9;
     QTest::mouseClick(view.hex().viewport(), Qt::LeftButton, {}, view.hex().place_of(opcode).center());
-    QVERIFY2(view.treeView().currentIndex().data().toString().contains("Opcode"), qPrintable(view.treeView().currentIndex().data().toString()));
+    QVERIFY2(view.tree_view().currentIndex().data().toString().contains("Opcode"),
+             qPrintable(view.tree_view().currentIndex().data().toString()));
     // A bit of a byte: the innermost field that has it.
     const QModelIndex solicited = view.tree().at_bit((opcode + 1) * 8);
     QVERIFY2(solicited.data().toString().contains("Solicited"), qPrintable(solicited.data().toString()));
-    view.setFile(nullptr);
+    view.set_file(nullptr);
   }
 
   void relatedPacketsAreLinks() {
     const auto file = opened(loss);
     PacketsView view;
-    view.setFile(file.get());
+    view.set_file(file.get());
     const QString first = tool({"read", loss, "-T", "fields", "-e", "frame.number", "-e", "infiniband.request_in", "-Y",
-                                "infiniband.request_in"}).section('\n', 0, 0);
-    QVERIFY(view.goTo(first.section('\t', 0, 0).toULongLong()));
+                                "infiniband.request_in"})
+                              .section('\n', 0, 0);
+    QVERIFY(view.go_to(first.section('\t', 0, 0).toULongLong()));
     const QModelIndex link = view.tree().at_field("infiniband.request_in");
     QVERIFY(link.isValid());
     QCOMPARE(link.data(FieldTree::frame).toString(), first.section('\t', 1, 1));
-    emit view.treeView().doubleClicked(link);
+    emit view.tree_view().doubleClicked(link);
     QCOMPARE(QString::number(view.current()), first.section('\t', 1, 1));
-    view.setFile(nullptr);
+    view.set_file(nullptr);
   }
 
   void filterBarSaysWhatIsWrong() {
     FilterBar bar;
     bar.show();
-    bar.setText("infiniband.bth.psn == 5");
+    bar.set_text("infiniband.bth.psn == 5");
     QVERIFY(bar.error().isEmpty());
-    bar.setText("infiniband.bth.psm == 5");
+    bar.set_text("infiniband.bth.psm == 5");
     QVERIFY2(bar.error().contains("infiniband.bth.psn"), qPrintable(bar.error()));
     QSignalSpy applied(&bar, &FilterBar::applied);
     bar.apply();
     QCOMPARE(applied.size(), 0);
-    bar.setText("ip");
+    bar.set_text("ip");
     bar.apply();
     QCOMPARE(applied.size(), 1);
     QCOMPARE(bar.history(), QStringList{"ip"});
@@ -160,33 +164,33 @@ class PacketsTest : public QObject {
   void findsTextBytesAndFilters() {
     const auto file = opened(loss);
     PacketsView view;
-    view.setFile(file.get());
-    QVERIFY(view.goTo(1));
+    view.set_file(file.get());
+    QVERIFY(view.go_to(1));
     QVERIFY(view.find(FindIn::text, "acknowledge", false) || view.find(FindIn::text, "response", false));
     QVERIFY(view.current() > 1);
-    QVERIFY(view.goTo(1));
+    QVERIFY(view.go_to(1));
     QVERIFY(view.find(FindIn::filter, "infiniband.bth.opcode == 14", false));
     const quint64 last = view.current();
     QVERIFY(view.find(FindIn::bytes, "12b7", false));  // UDP port 4791
     QCOMPARE(view.current(), last + 1);
     QVERIFY(!view.find(FindIn::text, "no such words", false));
-    view.setFile(nullptr);
+    view.set_file(nullptr);
   }
 
   void exportedPacketsAreThoseOfTheList() {
     const auto file = opened(loss);
     QTemporaryDir folder;
     PacketsView view;
-    view.setFile(file.get());
-    view.setFilter("infiniband.bth.opcode == 12");
+    view.set_file(file.get());
+    view.set_filter("infiniband.bth.opcode == 12");
     QTRY_VERIFY_WITH_TIMEOUT(!view.model().is_filtering(), 20000);
     QCoreApplication::processEvents();
     const QString out = folder.filePath("out.pcapng");
-    QCOMPARE(view.exportTo(out), QString());
+    QCOMPARE(view.export_to(out), QString());
     QCOMPARE(tool({"read", out, "-T", "fields", "-e", "infiniband.bth.psn"}),
              tool({"read", loss, "-T", "fields", "-e", "infiniband.bth.psn", "-Y", "infiniband.bth.opcode == 12"}));
-    QVERIFY(view.exportTo("/nowhere/out.pcapng").contains("/nowhere/out.pcapng"));
-    view.setFile(nullptr);
+    QVERIFY(view.export_to("/nowhere/out.pcapng").contains("/nowhere/out.pcapng"));
+    view.set_file(nullptr);
   }
 
   void whatCannotBeOpenedIsSaid() {
@@ -211,9 +215,9 @@ class PacketsTest : public QObject {
     // Deleted while it is open: its bytes stay.
     QVERIFY(QFile::remove(cut));
     PacketModel model;
-    model.setFile(&corrupt);
+    model.set_file(&corrupt);
     QVERIFY(model.line(0).contains("Reset"));
-    model.setFile(nullptr);
+    model.set_file(nullptr);
   }
 };
 
