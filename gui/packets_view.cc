@@ -19,7 +19,7 @@
 namespace rdmascope::gui {
 namespace {
 
-constexpr int column_widths[] = {70, 120, 150, 150, 90, 60, 560, 80, 140};
+constexpr int column_widths[] = {60, 110, 120, 120, 80, 60, 480, 85, 130};
 
 }  // namespace
 
