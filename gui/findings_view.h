@@ -1,0 +1,57 @@
+// What was found: the verdict on top, the findings as a tree, and beside it what the chosen rule means.
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include "gui/models/finding_model.h"
+
+class QComboBox;
+class QLabel;
+class QStackedWidget;
+class QTextBrowser;
+class QTreeView;
+
+namespace rdmascope::gui {
+
+class FindingsView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FindingsView(QWidget* parent = nullptr);
+  // nullptr, or when the file is gone: empty.
+  void set_file(CaptureFile* file);
+
+  QString verdict() const;
+
+ public slots:
+  void select(quint64 frame);  // its first finding, if it has one; no signal
+
+ signals:
+  void packetChosen(quint64 frame, const QString& field);
+  void filterWanted(const QString& filter);  // rdmascope.finding.rule == "H-LOSS"
+
+ private:
+  void make_tree();
+  void refresh();
+  void show_file();
+  bool nothing_to_follow() const { return file_ && indexed_ && file_->index().size() == 0; }
+  void show_verdict();
+  void show_rule(const QModelIndex& index);
+  void clicked(const QModelIndex& index);
+  void menu(const QPoint& at);
+  void opened();
+
+  QPointer<CaptureFile> file_;
+  bool indexed_ = false;
+  std::shared_ptr<const Followed> followed_;
+  FindingModel* findings_;
+  QLabel* verdict_;
+  QStackedWidget* pages_;
+  QLabel* waiting_;
+  QComboBox* grouping_;
+  QTreeView* tree_;
+  QTextBrowser* page_;
+};
+
+}  // namespace rdmascope::gui
