@@ -31,17 +31,23 @@ ConnectionsView::ConnectionsView(QWidget* parent)
   layout->addWidget(pages_);
   waiting_->setAlignment(Qt::AlignCenter);
   pages_->addWidget(waiting_);
-  auto* all = new QSplitter(Qt::Horizontal, this);
-  all->addWidget(make_tables());
-  all->addWidget(make_ladder());
+  make_tables();
+  auto* one = new QSplitter(Qt::Horizontal, this);
+  one->addWidget(message_table_);
+  one->addWidget(make_ladder());
+  one->setStretchFactor(0, 2);
+  one->setStretchFactor(1, 3);
+  auto* all = new QSplitter(Qt::Vertical, this);
+  all->addWidget(connection_table_);
+  all->addWidget(one);
   all->setStretchFactor(0, 1);
-  all->setStretchFactor(1, 1);
+  all->setStretchFactor(1, 4);
   pages_->addWidget(all);
 }
 
-QWidget* ConnectionsView::make_tables() {
-  auto* tables = new QSplitter(Qt::Vertical, this);
-  connection_table_ = make_table(sorted_, tables);
+void ConnectionsView::make_tables() {
+  connection_table_ = make_table(sorted_, this);
+  connection_table_->setObjectName("connections");
   connection_table_->setAccessibleName("Connections");
   connection_table_->setSortingEnabled(true);
   connection_table_->sortByColumn(ConnectionModel::number, Qt::AscendingOrder);
@@ -49,16 +55,13 @@ QWidget* ConnectionsView::make_tables() {
   connect(connection_table_, &QWidget::customContextMenuRequested, this, &ConnectionsView::connection_menu);
   connect(connection_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           &ConnectionsView::row_changed);
-  message_table_ = make_table(messages_, tables);
+  message_table_ = make_table(messages_, this);
+  message_table_->setObjectName("messages");
   message_table_->setAccessibleName("Messages");
   message_table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   message_table_->setSortingEnabled(true);
   connect(message_table_, &QTableView::clicked, this, &ConnectionsView::message_clicked);
   connect(message_table_, &QTableView::activated, this, &ConnectionsView::message_clicked);
-  tables->addWidget(connection_table_);
-  tables->addWidget(message_table_);
-  tables->setStretchFactor(1, 1);
-  return tables;
 }
 
 QWidget* ConnectionsView::make_ladder() {
@@ -94,23 +97,33 @@ void ConnectionsView::set_file(CaptureFile* file) {
   file_ = file;
   if (file_) {
     connect(file_, &CaptureFile::followed_up, this, &ConnectionsView::refresh);
-    connect(file_, &CaptureFile::indexed, this, &ConnectionsView::refresh);
+    connect(file_, &CaptureFile::indexed, this, [this] {
+      indexed_ = true;
+      refresh();
+    });
+    connect(file_, &QObject::destroyed, this, [this] { set_file(nullptr); });
   }
-  refresh();
+  indexed_ = file_ && file_->progress() == 1;
+  followed_ = file_ ? file_->followed() : nullptr;
+  show_file();
 }
 
 void ConnectionsView::refresh() {
-  followed_ = file_ ? file_->followed() : nullptr;
+  if (followed_ || !file_) return;  // it does not change any more
+  followed_ = file_->followed();
+  show_file();
+}
+
+void ConnectionsView::show_file() {
   chosen_ = 0;
   connections_->set(followed_);
   messages_->set(nullptr, 0, 0);
   ladder_->show_ladder({}, "Choose a connection");
   const bool none = followed_ && followed_->connections.empty();
-  const bool empty = file_ && !file_->reading() && file_->index().size() == 0;
-  waiting_->setText(none || empty ? "No connections" : file_ ? "Following the connections..." : "");
+  waiting_->setText(none || nothing_to_follow() ? "No connections" : file_ ? "Following the connections..." : "");
   pages_->setCurrentIndex(followed_ && !none ? 1 : 0);
   if (!followed_ || none) return;
-  connection_table_->resizeColumnsToContents();
+  fit_columns(*connection_table_);
   connection_table_->selectRow(0);
 }
 
@@ -122,7 +135,7 @@ void ConnectionsView::row_changed() {
   chosen_ = id;
   messages_->set(followed_, id, file_->first_ns());
   message_table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-  message_table_->resizeColumnsToContents();
+  fit_columns(*message_table_);
   Ladder ladder;
   ladder.set(file_, followed_, id);
   ladder_->show_ladder(std::move(ladder), "No InfiniBand packets");
@@ -142,7 +155,7 @@ void ConnectionsView::select(quint64 frame) {
   if (step == followed_->steps.end() || step->frame != frame) return;
   choose(step->connection);
   ladder_->select(frame);
-  if (const int row = messages_->row_of(frame); row >= 0) {
+  if (const int row = messages_->row_of(*step); row >= 0) {
     message_table_->selectRow(row);
     message_table_->scrollTo(messages_->index(row, 0));
   }

@@ -1,6 +1,7 @@
 // The connections of a capture; of the chosen one its messages and its ladder.
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
 #include "gui/models/connection_model.h"
@@ -20,7 +21,7 @@ class ConnectionsView : public QWidget {
 
  public:
   explicit ConnectionsView(QWidget* parent = nullptr);
-  // The file must stay until another one, or nullptr, is set.
+  // nullptr, or when the file is gone: empty.
   void set_file(CaptureFile* file);
 
   LadderView* ladder() const { return ladder_; }
@@ -35,15 +36,18 @@ class ConnectionsView : public QWidget {
   void filterWanted(const QString& filter);  // "rdmascope.flow == 3"
 
  private:
-  QWidget* make_tables();
+  void make_tables();
   QWidget* make_ladder();
   void refresh();
+  void show_file();
+  bool nothing_to_follow() const { return file_ && indexed_ && file_->index().size() == 0; }
   void row_changed();
   void message_clicked(const QModelIndex& index);
   void connection_menu(const QPoint& at);
   void save_ladder();
 
-  CaptureFile* file_ = nullptr;
+  QPointer<CaptureFile> file_;
+  bool indexed_ = false;
   std::shared_ptr<const Followed> followed_;
   std::uint32_t chosen_ = 0;
   ConnectionModel* connections_;

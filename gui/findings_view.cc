@@ -31,7 +31,8 @@ Shade shade_of(const Followed& followed) {
 // What `rdmascope rules ID` says.
 QString page_of(const check::RuleInfo& rule) {
   const auto html = [](std::string_view s) { return text(s).toHtmlEscaped(); };
-  QString out = QString("<h3>%1 &nbsp;%2</h3><table cellspacing='0' cellpadding='2'>").arg(html(rule.id), html(rule.title));
+  QString out =
+      QString("<h3>%1 &nbsp;%2</h3><table cellspacing='0' cellpadding='2'>").arg(html(rule.id), html(rule.title));
   const auto row = [&](const char* what, std::string_view value) {
     if (!value.empty()) out += QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(what, html(value));
   };
@@ -40,8 +41,7 @@ QString page_of(const check::RuleInfo& rule) {
   row("Statement", rule.ibta);
   row("Source", rule.source);
   out += "</table>";
-  for (const QString& paragraph : text(rule.help).split("\n\n"))
-    out += "<p>" + paragraph.toHtmlEscaped().replace('\n', "<br>") + "</p>";
+  for (const QString& paragraph : text(rule.help).split("\n\n")) out += "<p>" + paragraph.toHtmlEscaped() + "</p>";
   return out;
 }
 
@@ -85,8 +85,8 @@ FindingsView::FindingsView(QWidget* parent)
   auto* both = new QSplitter(Qt::Horizontal, this);
   both->addWidget(left);
   both->addWidget(page_);
-  both->setStretchFactor(0, 3);
-  both->setStretchFactor(1, 2);
+  both->setStretchFactor(0, 2);
+  both->setStretchFactor(1, 1);
   pages_->addWidget(waiting_);
   pages_->addWidget(both);
   auto* layout = new QVBoxLayout(this);
@@ -118,19 +118,32 @@ void FindingsView::set_file(CaptureFile* file) {
   file_ = file;
   if (file_) {
     connect(file_, &CaptureFile::followed_up, this, &FindingsView::refresh);
-    connect(file_, &CaptureFile::indexed, this, &FindingsView::refresh);
+    connect(file_, &CaptureFile::indexed, this, [this] {
+      indexed_ = true;
+      refresh();
+    });
+    connect(file_, &QObject::destroyed, this, [this] { set_file(nullptr); });
   }
-  refresh();
+  indexed_ = file_ && file_->progress() == 1;
+  followed_ = file_ ? file_->followed() : nullptr;
+  show_file();
 }
 
 void FindingsView::refresh() {
-  followed_ = file_ ? file_->followed() : nullptr;
+  if (followed_ || !file_) return;  // it does not change any more
+  followed_ = file_->followed();
+  show_file();
+}
+
+void FindingsView::show_file() {
   findings_->set(followed_);
   page_->clear();
   show_verdict();
   const bool none = followed_ && followed_->findings.empty();
-  const bool empty = file_ && !file_->reading() && file_->index().size() == 0;
-  waiting_->setText(none ? "Nothing was found" : empty ? "No packets" : file_ ? "Following the connections..." : "");
+  waiting_->setText(none                  ? "Nothing was found"
+                    : nothing_to_follow() ? "No packets"
+                    : file_               ? "Following the connections..."
+                                          : "");
   pages_->setCurrentIndex(followed_ && !none ? 1 : 0);
   opened();
 }
@@ -181,11 +194,11 @@ void FindingsView::menu(const QPoint& at) {
   if (!rule) return;
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->addAction("Show only packets of this rule", [this, rule] {
-    emit filterWanted(QString("rdmascope.finding.rule == \"%1\"").arg(text(rule->id)));
-  });
+  menu->addAction("Show only packets of this rule",
+                  [this, rule] { emit filterWanted(QString("rdmascope.finding.rule == \"%1\"").arg(text(rule->id))); });
   if (const FoundRow* f = findings_->found(index); f && f->frame != 0)
-    menu->addAction("Go to the packet", [this, index] { clicked(index); });
+    menu->addAction("Go to the packet",
+                    [this, frame = f->frame, field = text(f->field)] { emit packetChosen(frame, field); });
   if (const QVariant connection = index.data(FindingModel::connection_role); connection.isValid())
     menu->addAction("Show only packets of this connection",
                     [this, connection] { emit filterWanted("rdmascope.flow == " + connection.toString()); });

@@ -1,6 +1,7 @@
 // What was found: the verdict on top, the findings as a tree, and beside it what the chosen rule means.
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
 #include "gui/models/finding_model.h"
@@ -18,7 +19,7 @@ class FindingsView : public QWidget {
 
  public:
   explicit FindingsView(QWidget* parent = nullptr);
-  // The file must stay until another one, or nullptr, is set.
+  // nullptr, or when the file is gone: empty.
   void set_file(CaptureFile* file);
 
   QString verdict() const;
@@ -33,13 +34,16 @@ class FindingsView : public QWidget {
  private:
   void make_tree();
   void refresh();
+  void show_file();
+  bool nothing_to_follow() const { return file_ && indexed_ && file_->index().size() == 0; }
   void show_verdict();
   void show_rule(const QModelIndex& index);
   void clicked(const QModelIndex& index);
   void menu(const QPoint& at);
   void opened();
 
-  CaptureFile* file_ = nullptr;
+  QPointer<CaptureFile> file_;
+  bool indexed_ = false;
   std::shared_ptr<const Followed> followed_;
   FindingModel* findings_;
   QLabel* verdict_;

@@ -12,6 +12,9 @@ namespace {
 using Kind = Ladder::Kind;
 constexpr double arrow_length = 8, arrow_half = 3.5, margin = 6;
 
+// The middle of a pixel: lines there are sharp and equally strong.
+double sharp(double at) { return std::floor(at) + 0.5; }
+
 // 1, 2 or 5 times a power of ten, at least `least`.
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -28,8 +31,8 @@ LadderPainter::LadderPainter(const Ladder& ladder, const Look& look, double widt
   text_height_ = metrics.height();
   head_ = text_height_ + 2 * margin;
   // Left: frame, time, time since the one before. Right: the rule of a finding.
-  left_ = metrics.horizontalAdvance("00000000  0000.000000  +00.0 ms") + 3 * margin;
-  right_ = width_ - metrics.horizontalAdvance("H-SLOW-RESPONSE") - 5 * margin;
+  left_ = sharp(metrics.horizontalAdvance("00000000  0000.000000  +00.0 ms") + 3 * margin);
+  right_ = sharp(width_ - metrics.horizontalAdvance("H-SLOW-RESPONSE") - 5 * margin);
   labels_ = look.scale.spacing == LadderScale::Spacing::time || look.scale.row >= text_row(look.font) - 0.5;
 }
 
@@ -74,7 +77,7 @@ void LadderPainter::names(QPainter& p) {
 }
 
 void LadderPainter::lifelines(QPainter& p, double height) {
-  p.setPen(QPen(ink(Shade::dim), 1.5));
+  p.setPen(QPen(ink(Shade::dim), 1));
   for (const double x : {left_, right_}) p.drawLine(QPointF(x, 0), QPointF(x, height));
 }
 
@@ -119,7 +122,8 @@ void LadderPainter::times(QPainter& p, std::size_t i, double y) {
 
 // --- By time ---------------------------------------------------------------------------------------------------------
 
-// One arrow per line of pixels: of what is there the most notable one. That keeps a million steps as quick as a hundred.
+// One arrow per line of pixels: of what is there the most notable one. That keeps a million steps as quick as a
+// hundred.
 void LadderPainter::by_time(QPainter& p, double top, double height) {
   clock(p, top, height);
   const double room = text_row(look_.font);
@@ -131,12 +135,13 @@ void LadderPainter::by_time(QPainter& p, double top, double height) {
     const std::size_t next = std::max(i + 1, ladder_.first_at(std::floor(y) + 1, scale));
     const std::size_t shown = ladder_.notable(i, next) > 0 ? ladder_.first_notable(i) : i;
     const bool chosen = look_.chosen && *look_.chosen >= i && *look_.chosen < next;
+    const double free = y - last;
     if (chosen) {
       QColor back = look_.palette.color(QPalette::Highlight);
       back.setAlpha(70);
-      p.fillRect(QRectF(0, y - top - room * 0.8, width_, room), back);
+      const QRectF labelled(0, y - top - room * 0.8, width_, room), bare(0, y - top - 3, width_, 7);
+      p.fillRect(free >= room ? labelled : bare, back);
     }
-    const double free = y - last;
     step(p, chosen ? *look_.chosen : shown, y - top, free >= room, next - i > 1);
     if (const LadderGap* gap = ladder_.gap_before(i, LadderGap::Kind::missing))
       missing(p, *gap, free >= 2 * room ? y - top - room : y - top - 2, free >= 2 * room);
@@ -149,8 +154,9 @@ void LadderPainter::clock(QPainter& p, double top, double height) {
   const double room = text_row(look_.font), ns_per_pixel = look_.scale.ns_per_pixel;
   const double step = round_step(3 * room * ns_per_pixel);  // ns
   const double begin = static_cast<double>(ladder_.time(0) - ladder_.capture_start());
-  const double from = begin + (top - room) * ns_per_pixel, to = from + height * ns_per_pixel;
-  for (double t = std::ceil(std::max(from, begin) / step) * step; t <= to; t += step) {
+  const double from = begin + (top - room) * ns_per_pixel, to = from + (height + room) * ns_per_pixel,
+               end = begin + static_cast<double>(ladder_.duration());
+  for (double t = std::ceil(std::max(from, begin) / step) * step; t <= std::min(to, end + step / 10); t += step) {
     const double y = (t - begin) / ns_per_pixel + look_.scale.row - top;
     p.setPen(QPen(ink(Shade::dim), 1));
     p.drawLine(QPointF(left_ - 5, y), QPointF(left_, y));
@@ -161,6 +167,7 @@ void LadderPainter::clock(QPainter& p, double top, double height) {
 // --- What stands there -----------------------------------------------------------------------------------------------
 
 void LadderPainter::step(QPainter& p, std::size_t i, double y, bool with_text, bool many) {
+  y = sharp(y);
   const StepRow& s = ladder_[i];
   LadderLabel label;
   if (with_text) label = ladder_.label(i, look_.absolute);
@@ -169,13 +176,14 @@ void LadderPainter::step(QPainter& p, std::size_t i, double y, bool with_text, b
   if (s.kind == Kind::read_response || s.kind == Kind::atomic_response) shade = Shade::response;
   if (s.kind == Kind::acknowledge) shade = Shade::acknowledge;
   if (s.kind == Kind::nak) shade = label.nak == LadderLabel::Nak::rnr ? Shade::anomaly : Shade::violation;
-  QPen pen(ink(shade), many || s.kind == Kind::nak ? 2 : 1.3);
+  QPen pen(ink(shade), many || s.kind == Kind::nak ? 2 : 1);
   if (s.retransmission) pen.setDashPattern({6, 3});
   p.setPen(pen);
   arrow(p, y, s.side == 0, s.kind == Kind::nak, false);
   if (with_text)
     put(p, {left_ + 2 * margin, y - text_height_ - 1, right_ - left_ - 4 * margin, text_height_}, Qt::AlignHCenter,
-        label.words, shade == Shade::dim || shade == Shade::acknowledge ? look_.palette.color(QPalette::Text) : ink(shade));
+        label.words,
+        shade == Shade::dim || shade == Shade::acknowledge ? look_.palette.color(QPalette::Text) : ink(shade));
   const FoundRow* found = ladder_.finding(i);
   if (!found) return;
   p.save();
@@ -207,16 +215,16 @@ void LadderPainter::arrow(QPainter& p, double y, bool to_right, bool cross, bool
   if (!short_of) {
     p.setPen(Qt::NoPen);
     p.setBrush(ink);
-    const QPointF head[] = {{to, y},
-                            {to - direction * arrow_length, y - arrow_half},
-                            {to - direction * arrow_length, y + arrow_half}};
+    const QPointF head[] = {
+        {to, y}, {to - direction * arrow_length, y - arrow_half}, {to - direction * arrow_length, y + arrow_half}};
     p.drawPolygon(head, 3);
   }
   p.restore();
 }
 
 void LadderPainter::missing(QPainter& p, const LadderGap& gap, double y, bool with_text) {
-  QPen pen(ink(Shade::artifact), 1.3);
+  y = sharp(y);
+  QPen pen(ink(Shade::artifact), 1);
   pen.setDashPattern({2, 4});
   p.setPen(pen);
   arrow(p, y, gap.side == 0, false, true);
@@ -230,7 +238,7 @@ void LadderPainter::pause(QPainter& p, const LadderGap& gap, double y) {
   const double half = std::min(look_.scale.row / 2 - 1, 9.0);
   for (const double x : {left_, right_}) {
     p.fillRect(QRectF(x - 2, y - half, 4, 2 * half), look_.palette.color(QPalette::Base));
-    QPen dots(ink(Shade::dim), 1.5);
+    QPen dots(ink(Shade::dim), 1);
     dots.setDashPattern({1, 3});
     p.setPen(dots);
     p.drawLine(QPointF(x, y - half), QPointF(x, y + half));

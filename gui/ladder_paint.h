@@ -28,8 +28,8 @@ class LadderPainter {
   // Fills width x height: the names, and below what stands from `top` on.
   void paint(QPainter& painter, double top, double height);
 
-  static double text_row(const QFont& font);       // height of a row that has room for text
-  static constexpr double least_width = 640;
+  static double text_row(const QFont& font);  // height of a row that has room for text
+  static constexpr double least_width = 760;
 
  private:
   void names(QPainter& p);

@@ -21,7 +21,8 @@ constexpr double least_row = 2, most_row = 60;
 constexpr double least_ns = 1, most_ns = 1e9;  // per pixel
 constexpr double key_zoom = 1.5, wheel_zoom = 1.25;
 constexpr double most_png = 20'000, most_svg = 100'000;  // pixels high
-constexpr double near_enough = 8;                       // pixels from an arrow
+constexpr double least_saved_width = 1000;
+constexpr double near_enough = 8;  // pixels from an arrow
 
 }  // namespace
 
@@ -36,12 +37,17 @@ void LadderView::show_ladder(Ladder ladder, const QString& waiting) {
   ladder_ = std::move(ladder);
   waiting_ = waiting;
   chosen_.reset();
-  // The whole of it fits.
-  scale_.ns_per_pixel =
-      std::clamp(static_cast<double>(ladder_.duration()) / std::max(100.0, page() - 3 * scale_.row), least_ns, most_ns);
+  fits_ = true;
+  fit();
   update_bars();
   set_top(0);
   viewport()->update();
+}
+
+void LadderView::fit() {
+  if (!fits_) return;
+  const double room = std::max(100.0, page() - 3 * LadderPainter::text_row(font()));
+  scale_.ns_per_pixel = std::clamp(static_cast<double>(ladder_.duration()) / room, least_ns, most_ns);
 }
 
 LadderPainter::Look LadderView::look() const { return {scale_, font(), palette(), absolute_, chosen_}; }
@@ -81,12 +87,13 @@ QString LadderView::save(const QString& path) const {
 }
 
 bool LadderView::save_picture(const QString& path, double from, double height) const {
-  const double width = std::max<double>(viewport()->width(), LadderPainter::least_width);
+  const double width = std::max<double>(viewport()->width(), least_saved_width);
   const QSize size(static_cast<int>(width), static_cast<int>(std::ceil(height)));
   LadderPainter ladder(ladder_, look(), width);
   if (QFileInfo(path).suffix().toLower() == "svg") {
     QSvgGenerator svg;
     svg.setFileName(path);
+    svg.setResolution(logicalDpiY());  // letters as large as on the screen
     svg.setSize(size);
     svg.setViewBox(QRect(QPoint(), size));
     svg.setTitle(ladder_.ends()[0] + " - " + ladder_.ends()[1]);
@@ -123,7 +130,10 @@ void LadderView::update_bars() {
   horizontalScrollBar()->setPageStep(viewport()->width());
 }
 
-void LadderView::resizeEvent(QResizeEvent*) { update_bars(); }
+void LadderView::resizeEvent(QResizeEvent*) {
+  fit();
+  update_bars();
+}
 
 void LadderView::scrollContentsBy(int, int) { viewport()->update(); }
 
@@ -146,6 +156,7 @@ void LadderView::zoom_at(double factor, double y) {
     const double ns = std::clamp(scale_.ns_per_pixel / factor, least_ns, most_ns);
     const double at = (top() + below - scale_.row) * scale_.ns_per_pixel;
     scale_.ns_per_pixel = ns;
+    fits_ = false;
     update_bars();
     set_top(at / ns + scale_.row - below);
   }
@@ -226,6 +237,8 @@ void LadderView::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   if (const auto step = step_at(event->position().y())) choose(*step);
 }
+
+void LadderView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
 
 void LadderView::keyPressEvent(QKeyEvent* event) {
   if (ladder_.empty()) return QAbstractScrollArea::keyPressEvent(event);

@@ -38,6 +38,7 @@ class LadderView : public QAbstractScrollArea {
   void resizeEvent(QResizeEvent*) override;
   void wheelEvent(QWheelEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
@@ -49,6 +50,7 @@ class LadderView : public QAbstractScrollArea {
   double top() const;
   void set_top(double top);
   void update_bars();
+  void fit();
   void zoom_at(double factor, double y);
   void choose(std::size_t step);
   void reveal(std::size_t step);
@@ -60,7 +62,8 @@ class LadderView : public QAbstractScrollArea {
   QString waiting_;
   std::optional<std::size_t> chosen_;
   bool absolute_ = true;
-  double unit_ = 1;  // pixels per step of the scroll bar: a picture may be higher than an int can say
+  bool fits_ = true;  // by time, all of it is visible, until somebody zooms
+  double unit_ = 1;   // pixels per step of the scroll bar: a picture may be higher than an int can say
 };
 
 }  // namespace rdmascope::gui

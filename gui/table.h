@@ -1,4 +1,4 @@
-// How tables look here: rows of one height, whole rows chosen, no grid; columns as wide as their first rows need.
+// How tables look here: rows of one height, whole rows chosen, no grid.
 #pragma once
 
 #include <QHeaderView>
@@ -23,6 +23,13 @@ inline QTableView* make_table(QAbstractItemModel* model, QWidget* parent) {
   table->horizontalHeader()->setStretchLastSection(true);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   return table;
+}
+
+// As wide as the first rows need; the last column takes what is left.
+inline void fit_columns(QTableView& table) {
+  table.horizontalHeader()->setStretchLastSection(false);
+  table.resizeColumnsToContents();
+  table.horizontalHeader()->setStretchLastSection(true);
 }
 
 }  // namespace rdmascope::gui

@@ -119,8 +119,12 @@ QVariant ConnectionModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole) {
     if (column == packets || column == bytes)
       return QString("%1: %2 packets, %3 bytes\n%4: %5 packets, %6 bytes")
-          .arg(text(c.end[0])).arg(c.packets[0]).arg(c.bytes[0])
-          .arg(text(c.end[1])).arg(c.packets[1]).arg(c.bytes[1]);
+          .arg(text(c.end[0]))
+          .arg(c.packets[0])
+          .arg(c.bytes[0])
+          .arg(text(c.end[1]))
+          .arg(c.packets[1])
+          .arg(c.bytes[1]);
     if (column == ends) return QString("frames %1 to %2").arg(c.first_frame).arg(c.last_frame);
     return {};
   }
@@ -156,20 +160,19 @@ QVariant ConnectionModel::headerData(int section, Qt::Orientation orientation, i
   struct Head {
     const char *title, *meaning;
   };
-  static constexpr Head heads[] = {
-      {"#", "number, as in check and stats; rdmascope.flow in filters"},
-      {"Connection", "address and queue pair of both ends"},
-      {"Type", "transport service"},
-      {"Paired by", "how it is known that both directions belong together"},
-      {"PMTU", "path MTU in bytes"},
-      {"Packets", "sent by the first and by the second end"},
-      {"Bytes", "of whole frames, both directions"},
-      {"Rate", "bytes over the time from the first to the last frame"},
-      {"Messages", "complete / all"},
-      {"Resent", "request packets that were sent again"},
-      {"p50", "half of the messages took no longer"},
-      {"p99", "99 % of the messages took no longer"},
-      {"Verdict", "findings by class"}};
+  static constexpr Head heads[] = {{"#", "number, as in check and stats; rdmascope.flow in filters"},
+                                   {"Connection", "address and queue pair of both ends"},
+                                   {"Type", "transport service"},
+                                   {"Paired by", "how it is known that both directions belong together"},
+                                   {"PMTU", "path MTU in bytes"},
+                                   {"Packets", "sent by the first and by the second end"},
+                                   {"Bytes", "of whole frames, both directions"},
+                                   {"Rate", "bytes over the time from the first to the last frame"},
+                                   {"Messages", "complete / all"},
+                                   {"Resent", "request packets that were sent again"},
+                                   {"Latency p50", "half of the messages took no longer"},
+                                   {"p99", "99 % of the messages took no longer"},
+                                   {"Verdict", "findings by class"}};
   if (role == Qt::DisplayRole) return heads[section].title;
   if (role == Qt::ToolTipRole) return heads[section].meaning;
   return {};

@@ -127,8 +127,7 @@ QModelIndex FindingModel::index_of(const FoundRow& finding) const {
 QString FindingModel::title(const TopGroup& top) const {
   if (grouping_ == Grouping::by_class) {
     constexpr const char* titles[] = {"Violations: a sender broke the specification",
-                                      "Anomalies: legal, but not healthy",
-                                      "Artifacts: the capture itself is at fault"};
+                                      "Anomalies: legal, but not healthy", "Artifacts: the capture itself is at fault"};
     return titles[top.key];
   }
   if (top.key == no_key) return "Of no connection";
@@ -154,8 +153,8 @@ QVariant FindingModel::of_group(const QModelIndex& index, int role) const {
   if (role == Qt::ForegroundRole) {
     const bool by_class = grouping_ == Grouping::by_class;
     if (is_top && !by_class) return {};
-    const check::Class kind = by_class ? static_cast<check::Class>(top.key)
-                                       : followed_->findings[rule_group(index).found[0]].kind;
+    const check::Class kind =
+        by_class ? static_cast<check::Class>(top.key) : followed_->findings[rule_group(index).found[0]].kind;
     return colour(shade_of(kind), QGuiApplication::palette());
   }
   return {};

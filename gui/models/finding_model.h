@@ -38,12 +38,12 @@ class FindingModel : public QAbstractItemModel {
  private:
   struct RuleGroup {
     const check::RuleInfo* rule;
-    int top;                            // place of its parent
-    int row;                            // in its parent
+    int top;                           // place of its parent
+    int row;                           // in its parent
     std::vector<std::uint32_t> found;  // places in Followed::findings
   };
   struct TopGroup {
-    std::uint64_t key;        // class, or number of the connection
+    std::uint64_t key;       // class, or number of the connection
     std::vector<int> rules;  // places in rules_
     std::uint64_t count = 0;
   };

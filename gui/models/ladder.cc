@@ -11,6 +11,7 @@ namespace rdmascope::gui {
 namespace {
 
 constexpr std::int64_t least_pause_ns = 1'000'000;
+const QString psn_word = "PSN ";
 constexpr std::int64_t pause_to_median = 20;  // a pause is so much longer than what is usual here
 
 }  // namespace
@@ -71,15 +72,14 @@ void Ladder::find_missing(std::uint32_t id) {
   using check::Message;
   struct Flow {
     std::vector<const Message*> reads;  // in order of first frame
-    std::size_t asked = 0;               // so many of them by now
-    std::optional<std::uint32_t> next;   // PSN of the next request
-    const Message* answered = nullptr;   // the READ that the last response was for
+    std::size_t asked = 0;              // so many of them by now
+    std::optional<std::uint32_t> next;  // PSN of the next request
+    const Message* answered = nullptr;  // the READ that the last response was for
     std::uint32_t next_answer = 0, reached = 0;
   };
   std::array<Flow, 2> flows;
   for (const MessageRow& m : followed_->messages)
-    if (m.connection == id && m.message.operation == check::Operation::read)
-      flows[m.side].reads.push_back(&m.message);
+    if (m.connection == id && m.message.operation == check::Operation::read) flows[m.side].reads.push_back(&m.message);
   for (Flow& f : flows) std::ranges::sort(f.reads, {}, [](const Message* m) { return m->first_frame; });
 
   const auto missing = [this](std::size_t i, bool responses, std::uint32_t psn, std::int32_t count) {
@@ -120,7 +120,16 @@ void Ladder::find_missing(std::uint32_t id) {
     flow.answered = read;
     flow.next_answer = check::psn_add(s.psn, 1);
   };
+  // Damaged packets are not judged, but where they stand as expected nothing is missing.
+  const auto unjudged = [&](const StepRow& s) {
+    Flow &asks = flows[s.side], &answers = flows[s.side ^ 1u];
+    if (asks.next == s.psn)
+      asks.next = check::psn_add(s.psn, 1);
+    else if (answers.answered && answers.next_answer == s.psn)
+      answers.next_answer = check::psn_add(s.psn, 1);
+  };
   for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].kind == Kind::other) unjudged(steps_[i]);
     if (steps_[i].kind == Kind::request) request(i, flows[steps_[i].side]);
     if (steps_[i].kind == Kind::read_response) response(i, flows[steps_[i].side ^ 1u]);
   }
@@ -135,7 +144,8 @@ void Ladder::find_pauses() {
   const std::int64_t least = std::max(least_pause_ns, *middle * pause_to_median);
   for (std::size_t i = 1; i < steps_.size(); ++i)
     if (times_[i] - times_[i - 1] >= least)
-      gaps_.push_back({static_cast<std::uint32_t>(i), LadderGap::Kind::pause, 0, false, 0, 0, times_[i] - times_[i - 1]});
+      gaps_.push_back(
+          {static_cast<std::uint32_t>(i), LadderGap::Kind::pause, 0, false, 0, 0, times_[i] - times_[i - 1]});
 }
 
 void Ladder::find_notable(std::uint32_t id) {
@@ -173,16 +183,17 @@ const FoundRow* Ladder::finding(std::size_t step) const {
 }
 
 std::size_t Ladder::first_notable(std::size_t from) const {
-  const auto at = std::upper_bound(notable_.begin() + static_cast<std::ptrdiff_t>(from), notable_.end(), notable_[from]);
+  const auto at =
+      std::upper_bound(notable_.begin() + static_cast<std::ptrdiff_t>(from), notable_.end(), notable_[from]);
   return static_cast<std::size_t>(at - notable_.begin()) - 1;
 }
 
 // --- Text ------------------------------------------------------------------------------------------------------------
 
 QString Ladder::psn_text(std::uint32_t psn, std::uint8_t flow, bool absolute) const {
-  if (absolute || !base_[flow]) return QString("PSN %1").arg(psn);
+  if (absolute || !base_[flow]) return psn_word + QString::number(psn);
   const std::int32_t n = check::psn_diff(psn, *base_[flow]);
-  return n < 0 ? QString("PSN %1").arg(n) : QString("PSN +%1").arg(n);
+  return psn_word + (n < 0 ? "" : "+") + QString::number(n);
 }
 
 LadderLabel Ladder::label(std::size_t step, bool absolute) const {
@@ -221,18 +232,19 @@ LadderLabel Ladder::label(std::size_t step, bool absolute) const {
   if (const auto reth = packet.find<dissect::Reth>(); reth && packet.payload_bytes == 0)
     more += QString("  %1 B wanted").arg(reth->get<"dmalen">());
   if (packet.payload_bytes > 0) more += QString("  %1 B").arg(packet.payload_bytes);
+  if (s.retransmission) more += s.earlier ? QString("  again, first in %1").arg(s.earlier) : QString("  again");
+  if (packet.icrc().status == dissect::CrcStatus::bad) more += "  damaged";
   if (bth->get<"a">()) more += "  AckReq";
-  if (s.retransmission) more += s.earlier ? QString("  again, of %1").arg(s.earlier) : QString("  again");
   out.words = name + "  " + psn_text(s.psn, flow, absolute) + more;
   return out;
 }
 
 QString Ladder::missing_label(const LadderGap& gap, bool absolute) const {
   const std::uint8_t flow = gap.responses ? gap.side ^ 1 : gap.side;
-  const QString first = psn_text(gap.psn, flow, absolute);
-  const char* what = gap.responses ? "response" : "request";
+  const QString what = gap.responses ? "response" : "request", first = psn_text(gap.psn, flow, absolute);
   if (gap.count == 1) return QString("%1: %2 not seen").arg(first, what);
-  return QString("%1: %2 %3s not seen").arg(first).arg(gap.count).arg(what);
+  const QString last = psn_text(check::psn_add(gap.psn, gap.count - 1), flow, absolute).mid(psn_word.size());
+  return QString("%1 to %2: %3s not seen").arg(first, last, what);
 }
 
 QString Ladder::tip(std::size_t step) const {
@@ -276,7 +288,8 @@ Ladder::Row Ladder::row(std::size_t r) const {
 }
 
 const LadderGap* Ladder::gap_before(std::size_t step, LadderGap::Kind kind) const {
-  for (auto g = std::ranges::lower_bound(gaps_, step, {}, &LadderGap::before); g != gaps_.end() && g->before == step; ++g)
+  for (auto g = std::ranges::lower_bound(gaps_, step, {}, &LadderGap::before); g != gaps_.end() && g->before == step;
+       ++g)
     if (g->kind == kind) return &*g;
   return nullptr;
 }

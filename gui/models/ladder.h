@@ -18,17 +18,17 @@ struct LadderGap {
   enum class Kind : std::uint8_t { missing, pause };
   std::uint32_t before;  // step behind it
   Kind kind;
-  std::uint8_t side;        // missing: who sent them
-  bool responses;           // missing: of a READ
+  std::uint8_t side;         // missing: who sent them
+  bool responses;            // missing: of a READ
   std::uint32_t psn, count;  // missing
-  std::int64_t ns;          // pause
+  std::int64_t ns;           // pause
 };
 
 // How steps are spread: one under the other, or by time.
 struct LadderScale {
   enum class Spacing : std::uint8_t { rows, time };
   Spacing spacing = Spacing::rows;
-  double row = 20;           // pixels
+  double row = 20;  // pixels
   double ns_per_pixel = 1e4;
 };
 
@@ -101,8 +101,8 @@ class Ladder {
   std::vector<StepRow> steps_;
   std::vector<std::int64_t> times_;
   std::vector<LadderGap> gaps_;
-  std::vector<std::uint32_t> found_;    // places of findings on a frame of this connection, by frame
-  std::vector<std::uint32_t> notable_;  // so many before step i
+  std::vector<std::uint32_t> found_;                  // places of findings on a frame of this connection, by frame
+  std::vector<std::uint32_t> notable_;                // so many before step i
   std::array<std::optional<std::uint32_t>, 2> base_;  // first PSN of each flow
 };
 

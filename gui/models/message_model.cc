@@ -134,8 +134,9 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const {
 
 QVariant MessageModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
-  static constexpr const char* titles[] = {"#",     "From",    "Operation", "First", "Last",   "Answer", "PSN",     "PSNs",
-                                           "Bytes", "Address", "R_Key",     "MSN",   "Resent", "Start",  "Latency", "State"};
+  static constexpr const char* titles[] = {"#",     "Operation", "State",   "Latency", "Bytes", "First",
+                                           "Last",  "Answer",    "PSN",     "PSNs",    "MSN",   "Resent",
+                                           "Start", "From",      "Address", "R_Key"};
   return titles[section];
 }
 
@@ -168,12 +169,17 @@ quint64 MessageModel::frame_of(const QModelIndex& index) const {
   return index.column() == last_frame ? m.last_frame : m.first_frame;
 }
 
-int MessageModel::row_of(quint64 frame) const {
-  const auto found = std::ranges::find_if(rows_, [&](std::uint32_t i) {
-    const Message& m = followed_->messages[i].message;
-    return m.first_frame == frame || m.last_frame == frame || m.answer_frame == frame;
-  });
-  return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
+int MessageModel::row_of(const StepRow& step) const {
+  using Kind = check::PacketFacts::Kind;
+  const std::uint8_t asks = step.kind == Kind::request || step.kind == Kind::other ? step.side : step.side ^ 1;
+  // PSNs come again after 2^24: the latest that had begun by then.
+  int found = -1;
+  for (int row = 0; row < rowCount(); ++row) {
+    const MessageRow& m = at(row);
+    if (m.side != asks || m.message.first_frame > step.frame || !m.message.holds(step.psn)) continue;
+    if (found < 0 || m.message.first_frame > at(found).message.first_frame) found = row;
+  }
+  return found;
 }
 
 }  // namespace rdmascope::gui

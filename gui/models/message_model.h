@@ -13,21 +13,21 @@ class MessageModel : public QAbstractTableModel {
  public:
   enum Column {
     number,
-    from,
     operation,
+    state,
+    latency,
+    bytes,
     first_frame,
     last_frame,
     answer_frame,
     psn,
     psns,
-    bytes,
-    address,
-    key,
     msn,
     resent,
     start,
-    latency,
-    state,
+    from,
+    address,
+    key,
     column_count
   };
   enum Role { sort_role = Qt::UserRole };
@@ -46,8 +46,8 @@ class MessageModel : public QAbstractTableModel {
   const MessageRow& at(int row) const { return followed_->messages[rows_[static_cast<std::size_t>(row)]]; }
   // Frame a click on this row and column leads to.
   quint64 frame_of(const QModelIndex& index) const;
-  // The row whose message holds `frame` as its first, last or answer; -1: none.
-  int row_of(quint64 frame) const;
+  // The row whose message a packet belongs to or answers; -1: none.
+  int row_of(const StepRow& step) const;
 
  private:
   std::int64_t value(const MessageRow& m, int column) const;  // to sort by; -1: none

@@ -1,0 +1,44 @@
+// What the tests of views share: captures that are opened and followed, and pictures of widgets.
+#pragma once
+
+#include <QPalette>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWidget>
+
+#include <memory>
+
+#include "gui/models/capture_file.h"
+
+namespace rdmascope::gui {
+
+inline const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst",
+                     corrupt = SOURCE_DIR "/samples/corrupt-write.pcap.zst",
+                     cdi = SOURCE_DIR "/tests/golden/captures/cdi-exchange.pcapng";
+
+// nullptr: it could not be followed. The signal comes from another thread, and may come before anybody waits for it.
+inline std::unique_ptr<CaptureFile> open(const QString& path) {
+  auto file = std::make_unique<CaptureFile>(path);
+  bool done = false;
+  QObject here;
+  QObject::connect(file.get(), &CaptureFile::followed_up, &here, [&done] { done = true; });
+  file->start();
+  return QTest::qWaitFor([&done] { return done; }, 60'000) ? std::move(file) : nullptr;
+}
+
+inline QPalette dark() {
+  QPalette p(QColor(0x33, 0x36, 0x3b));
+  p.setColor(QPalette::Base, QColor(0x1e, 0x1f, 0x22));
+  p.setColor(QPalette::AlternateBase, QColor(0x2b, 0x2d, 0x31));
+  p.setColor(QPalette::Text, QColor(0xdf, 0xe1, 0xe5));
+  p.setColor(QPalette::WindowText, QColor(0xdf, 0xe1, 0xe5));
+  p.setColor(QPalette::Highlight, QColor(0x2e, 0x6f, 0xd0));
+  return p;
+}
+
+// To look at.
+inline void shoot(QWidget& widget, const QString& name) {
+  QVERIFY(widget.grab().save(QString(BUILD_DIR "/tests/gui/%1.png").arg(name)));
+}
+
+}  // namespace rdmascope::gui
