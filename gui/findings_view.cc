@@ -159,7 +159,7 @@ void FindingsView::opened() {
 }
 
 void FindingsView::show_verdict() {
-  verdict_->setVisible(followed_ != nullptr);
+  verdict_->setVisible(followed_ != nullptr && verdict_shown_);
   if (!followed_) return verdict_->clear();
   verdict_->setText(text(followed_->verdict));
   // White on a strong colour reads the same on light and dark.

@@ -23,6 +23,8 @@ class FindingsView : public QWidget {
   void set_file(CaptureFile* file);
 
   QString verdict() const;
+  // Not where a window shows it already.
+  void set_verdict_shown(bool shown) { verdict_shown_ = shown; }
 
  public slots:
   void select(quint64 frame);  // its first finding, if it has one; no signal
@@ -43,7 +45,7 @@ class FindingsView : public QWidget {
   void opened();
 
   QPointer<CaptureFile> file_;
-  bool indexed_ = false;
+  bool indexed_ = false, verdict_shown_ = true;
   std::shared_ptr<const Followed> followed_;
   FindingModel* findings_;
   QLabel* verdict_;

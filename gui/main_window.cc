@@ -79,12 +79,17 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
     connect(file_.get(), signal, this, &CaptureTab::statusChanged, Qt::QueuedConnection);
   connect(packets_, &PacketsView::countChanged, this, &CaptureTab::statusChanged);
   connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
+  connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
+  connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
   connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
-  connect(connections_, &ConnectionsView::filterWanted, this, [this](const QString& text) {
+  const auto show_filtered = [this](const QString& text) {
     packets_->set_filter(text);
     views_->setCurrentWidget(packets_);
-  });
+  };
+  connect(connections_, &ConnectionsView::filterWanted, this, show_filtered);
   connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
+  connect(findings_, &FindingsView::filterWanted, this, show_filtered);
+  findings_->set_verdict_shown(false);
   packets_->set_file(file_.get());
   connections_->set_file(file_.get());
   findings_->set_file(file_.get());

@@ -155,8 +155,8 @@ std::shared_ptr<const Followed> CaptureFile::followed() const {
 // --- Reading ---------------------------------------------------------------------------------------------------------
 
 std::uint16_t CaptureFile::link_of(const capture::Frame& frame, const std::vector<capture::Interface>& interfaces) {
-  const std::optional<std::uint8_t> fcs =
-      frame.interface_id < interfaces.size() ? interfaces[frame.interface_id].fcs_bytes : std::nullopt;
+  std::optional<std::uint8_t> fcs;
+  if (frame.interface_id < interfaces.size()) fcs = interfaces[frame.interface_id].fcs_bytes;
   const auto is_it = [&](const Link& l) {
     return l.type == frame.link_type && l.interface_id == frame.interface_id && l.fcs_bytes == fcs;
   };

@@ -11,13 +11,11 @@
 
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
+#include "tests/gui/opened.h"
 
 using namespace rdmascope::gui;
 
 namespace {
-
-const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst",
-              exchange = SOURCE_DIR "/tests/golden/captures/cdi-exchange.pcapng";
 
 QString tool(const QStringList& arguments) {
   QProcess process;
@@ -32,15 +30,6 @@ QString tool(const QStringList& arguments) {
   return QString::fromUtf8(process.readAllStandardOutput());
 }
 
-// Opened, read and followed.
-std::unique_ptr<CaptureFile> opened(const QString& path) {
-  auto file = std::make_unique<CaptureFile>(path);
-  QSignalSpy done(file.get(), &CaptureFile::followed_up);
-  file->start();
-  if (done.isEmpty()) done.wait(60000);
-  return file;
-}
-
 }  // namespace
 
 class PacketsTest : public QObject {
@@ -48,8 +37,8 @@ class PacketsTest : public QObject {
 
  private slots:
   void listIsWhatTheToolPrints() {
-    for (const QString& path : {loss, exchange}) {
-      const auto file = opened(path);
+    for (const QString& path : {loss, cdi}) {
+      const auto file = open(path);
       PacketModel model;
       QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
       model.set_file(file.get());
@@ -67,7 +56,7 @@ class PacketsTest : public QObject {
   }
 
   void treeIsWhatTheToolPrints() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     FieldTree tree;
     QAbstractItemModelTester tester(&tree, QAbstractItemModelTester::FailureReportingMode::QtTest);
     // Times are of the reader's choice.
@@ -87,7 +76,7 @@ class PacketsTest : public QObject {
   }
 
   void filterIsThatOfTheTool() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     PacketModel model;
     model.set_file(file.get());
     for (const QString& filter : {QString("infiniband.bth.opcode == 14"), QString("rdmascope.finding"),
@@ -106,7 +95,7 @@ class PacketsTest : public QObject {
   }
 
   void whatIsChosenInOneIsChosenInAll() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     PacketsView view;
     view.resize(1200, 800);
     view.set_file(file.get());
@@ -130,7 +119,7 @@ class PacketsTest : public QObject {
   }
 
   void relatedPacketsAreLinks() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     PacketsView view;
     view.set_file(file.get());
     const QString first = tool({"read", loss, "-T", "fields", "-e", "frame.number", "-e", "infiniband.request_in", "-Y",
@@ -162,7 +151,7 @@ class PacketsTest : public QObject {
   }
 
   void findsTextBytesAndFilters() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     PacketsView view;
     view.set_file(file.get());
     QVERIFY(view.go_to(1));
@@ -178,7 +167,7 @@ class PacketsTest : public QObject {
   }
 
   void exportedPacketsAreThoseOfTheList() {
-    const auto file = opened(loss);
+    const auto file = open(loss);
     QTemporaryDir folder;
     PacketsView view;
     view.set_file(file.get());
@@ -202,7 +191,7 @@ class PacketsTest : public QObject {
     // Cut in the middle: what stands before is shown.
     QTemporaryDir folder;
     const QString cut = folder.filePath("cut.pcapng");
-    QFile whole(exchange), part(cut);
+    QFile whole(cdi), part(cut);
     QVERIFY(whole.open(QIODevice::ReadOnly) && part.open(QIODevice::WriteOnly));
     part.write(whole.readAll().left(2000));
     part.close();

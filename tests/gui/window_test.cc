@@ -16,30 +16,16 @@
 #include "gui/main_window.h"
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
+#include "tests/gui/opened.h"
 
 using namespace rdmascope::gui;
 
 namespace {
 
-const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst", corrupt = SOURCE_DIR "/samples/corrupt-write.pcap.zst";
-
 // Until it is read and followed, and the views know.
 void wait_for(CaptureTab& tab) {
   QTRY_VERIFY_WITH_TIMEOUT(tab.file().followed(), 60000);
   QTRY_COMPARE(tab.packets().model().rowCount(), static_cast<int>(tab.file().index().size()));
-}
-
-QPalette dark() {
-  QPalette p;
-  for (const auto& [role, color] :
-       {std::pair(QPalette::Window, "#2b2b2b"), std::pair(QPalette::Base, "#1e1e1e"),
-        std::pair(QPalette::AlternateBase, "#262626"), std::pair(QPalette::Button, "#3a3a3a"),
-        std::pair(QPalette::Text, "#e6e6e6"), std::pair(QPalette::WindowText, "#e6e6e6"),
-        std::pair(QPalette::ButtonText, "#e6e6e6"), std::pair(QPalette::Highlight, "#2f65a8"),
-        std::pair(QPalette::HighlightedText, "#ffffff"), std::pair(QPalette::Mid, "#555555")})
-    p.setColor(role, QColor(color));
-  p.setColor(QPalette::Disabled, QPalette::Text, QColor("#8a8a8a"));
-  return p;
 }
 
 }  // namespace
@@ -64,8 +50,9 @@ class WindowTest : public QObject {
     QTRY_VERIFY(tab->verdict().startsWith("No violation"));
     QVERIFY(tab->packets().model().rowCount() > 30);
     QTRY_VERIFY(tab->packets().current() == 1);
-    QTRY_VERIFY(tab->status().contains("packets"));
-    window.grab().save(BUILD_DIR "/tests/gui/window.png");
+    QTRY_VERIFY(tab->status().contains("packets") && !tab->status().contains("following"));
+    QCoreApplication::processEvents();
+    shoot(window, "window");
     // The next test finds it under the recent ones.
     QCOMPARE(QSettings().value("open/recent").toStringList().value(0), QFileInfo(loss).absoluteFilePath());
   }
@@ -101,9 +88,9 @@ class WindowTest : public QObject {
     QTRY_COMPARE(tab->packets().current(), quint64(found->frame));
     QVERIFY(tab->packets().tree_view().currentIndex().data().toString().contains("CRC"));
     QVERIFY(tab->packets().hex().chosen().count == 32);
-    window.grab().save(BUILD_DIR "/tests/gui/bad-crc.png");
+    shoot(window, "bad-crc");
     tab->views().setCurrentIndex(2);
-    window.grab().save(BUILD_DIR "/tests/gui/findings.png");
+    shoot(window, "findings");
   }
 
   void severalFilesAndErrorsInWords() {
@@ -118,7 +105,7 @@ class WindowTest : public QObject {
     // Text that is no capture at all.
     CaptureTab* const text = window.open(SOURCE_DIR "/README.md");
     QTRY_VERIFY_WITH_TIMEOUT(!text->error().isEmpty(), 10000);
-    window.grab().save(BUILD_DIR "/tests/gui/error.png");
+    shoot(window, "error");
   }
 
   void closesWhileItReads() {
@@ -140,9 +127,9 @@ class WindowTest : public QObject {
       CaptureTab* const tab = window.open(corrupt);
       wait_for(*tab);
       QTRY_VERIFY(tab->packets().go_to(6, "infiniband.bth.opcode"));
-      window.grab().save(BUILD_DIR "/tests/gui/window-dark.png");
+      shoot(window, "window-dark");
       tab->views().setCurrentIndex(1);
-      window.grab().save(BUILD_DIR "/tests/gui/connections-dark.png");
+      shoot(window, "connections-dark");
     }
     QApplication::setPalette(before);
   }
