@@ -13,6 +13,10 @@ expect() {
 cmake --install "$1" --prefix "$target" >"$target/log" 2>&1 || { echo "FAIL install: cmake --install"; cat "$target/log"; exit 1; }
 expect runs test "$("$target/bin/rdmascope" read -c 1 "$target"/share/rdmascope/samples/rc-read.pcap.zst | wc -l)" -eq 1
 expect finds-its-suite test "$(cd / && "$target/bin/rdmascope" test --list | grep -c '^C09-060-05 ')" -eq 1
+if [ -x "$1/gui/rdmascope-gui" ]; then
+  expect desktop-program-runs env QT_QPA_PLATFORM=offscreen ASAN_OPTIONS=detect_leaks=0 "$target/bin/rdmascope-gui" --version
+  expect rdmascope.desktop test -s "$target/share/applications/rdmascope.desktop"
+fi
 for file in share/man/man1/rdmascope.1 share/bash-completion/completions/rdmascope share/doc/rdmascope/README.md share/doc/rdmascope/LICENSE; do
   expect "$(basename "$file")" test -s "$target/$file"
 done
