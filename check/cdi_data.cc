@@ -250,6 +250,18 @@ void CdiData::completion(const Packet& packet) {
       {owner.flow, owner.role, packet.frame.number, packet.frame.time_ns, static_cast<std::uint8_t>(status)});
 }
 
+void CdiData::unnoticed(const Failed& f) {
+  CdiBroken& b = broken_.emplace_back();
+  b.breach = CdiBreach::failed_completion;
+  b.flow = f.flow;
+  b.by = f.by;
+  b.frame = f.frame;
+  b.time_ns = f.time_ns;
+  b.field = "cqe.efa.status";
+  b.actual = f.status;
+  b.text = "and its owner sends no Reset within a second";
+}
+
 void CdiData::control(const CdiContext& c) {
   broken_.clear();
   const CdiMessage& m = c.message;
@@ -271,33 +283,15 @@ void CdiData::control(const CdiContext& c) {
     if (f.flow == &c.flow && c.by == CdiRole::tx && m.is_reset() && m.time_ns - f.time_ns <= reset_after_failure)
       return true;
     if (m.time_ns - f.time_ns <= reset_after_failure) return false;
-    CdiBroken& b = broken_.emplace_back();
-    b.breach = CdiBreach::failed_completion;
-    b.flow = f.flow;
-    b.by = f.by;
-    b.frame = f.frame;
-    b.time_ns = f.time_ns;
-    b.field = "cqe.efa.status";
-    b.actual = f.status;
-    b.text = "and its owner sends no Reset within a second";
+    unnoticed(f);
     return true;
   });
 }
 
 void CdiData::finish(std::int64_t end_ns) {
   broken_.clear();
-  for (const Failed& f : failed_) {
-    if (end_ns - f.time_ns <= reset_after_failure) continue;
-    CdiBroken& b = broken_.emplace_back();
-    b.breach = CdiBreach::failed_completion;
-    b.flow = f.flow;
-    b.by = f.by;
-    b.frame = f.frame;
-    b.time_ns = f.time_ns;
-    b.field = "cqe.efa.status";
-    b.actual = f.status;
-    b.text = "and its owner sends no Reset within a second";
-  }
+  for (const Failed& f : failed_)
+    if (end_ns - f.time_ns > reset_after_failure) unnoticed(f);
 }
 
 }  // namespace rdmascope::check

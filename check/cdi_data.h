@@ -66,6 +66,7 @@ class CdiData {
   void data(const dissect::Packet& packet, const dissect::Layer& layer);
   void rdm(const dissect::Packet& packet);
   void completion(const dissect::Packet& packet);
+  void unnoticed(const Failed& failed);
   void packet_of(Way& way, const dissect::Packet& packet, std::uint16_t payload, std::uint16_t sequence,
                  std::uint32_t offset, bool has_offset, std::uint32_t total, std::uint32_t bytes);
   CdiBroken& broken(CdiBreach breach, const dissect::Packet& packet, std::string text);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "dissect/cdi.h"
 #include "replay/cdi_message.h"
 #include "replay/cdi_mutant.h"
 #include "replay/udp_frame.h"
@@ -52,21 +53,7 @@ class CdiModel {
   virtual CdiAdapter data_address() const = 0;
 
  protected:
-  enum class State : std::uint8_t {
-    idle,
-    send_reset,
-    send_protocol_version,
-    resetting,
-    reset_done,
-    wait_for_start,
-    efa_start,
-    efa_probe,
-    efa_tx_probe_acks,
-    efa_connected,
-    efa_connected_ping,
-    efa_reset,
-    destroy,
-  };
+  using State = dissect::ProbeState;
   struct Named {  // a message by what its Ack says
     std::uint32_t command = 0;
     std::uint16_t number = 0;

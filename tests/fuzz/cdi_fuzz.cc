@@ -13,15 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "check/annotate.h"
-#include "check/cdi.h"
-#include "check/checker.h"
-#include "dissect/annotations.h"
 #include "dissect/cdi.h"
 #include "dissect/headers.h"
-#include "dissect/json.h"
-#include "dissect/summary.h"
-#include "dissect/tree.h"
+#include "tests/fuzz/follow.h"
 
 namespace {
 
@@ -117,53 +111,6 @@ Bytes control(Reader& in, unsigned command, bool back, std::uint16_t port, Way& 
   return out;
 }
 
-class Listener final : public check::Listener {
- public:
-  std::string seen;
-  check::Annotator annotator{check::Annotator::Readings::two};
-  void packet(const check::PacketFacts& f) override { annotator.packet(f); }
-  void cdi(const check::CdiContext& c) override { annotator.cdi(c); }
-  void ended(const check::Connection& c) override { annotator.ended(c); }
-  void end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) override {
-    for (const check::CdiFlow& flow : flows.flows())
-      for (const std::string& line : story(flow, begin_ns, end_ns)) seen += line;
-  }
-  void finding(const check::Finding& f, const check::Connection* c) override {
-    annotator.finding(f, c);
-    seen += std::string(f.rule->id) + ' ' + std::to_string(f.frame) + ' ' + f.text + '\n';
-  }
-};
-
-std::string run(const std::vector<check::Frame>& frames, unsigned workers) {
-  Listener listener;
-  check::CheckOptions options;
-  options.workers = workers;
-  options.packets = true;
-  check::Checker checker(options, listener);
-  const std::span<const check::Frame> all(frames);
-  std::size_t at = 0;
-  checker.run([&](check::Batch& batch) {
-    const std::span<const check::Frame> next = all.subspan(at, std::min<std::size_t>(16, all.size() - at));
-    batch.frames.assign(next.begin(), next.end());
-    at += next.size();
-    return !next.empty();
-  });
-  checker.finish();
-  listener.annotator.settle();
-  Packet packet;
-  Text text;
-  for (const check::Frame& frame : frames) {
-    packet.frame = frame.info;
-    walk(packet, frame.bytes, {});
-    const Annotations a = listener.annotator.of(frame.info.number);
-    annotate(packet, a);
-    put_info(text, packet);
-    put_tree(text, packet, "0");
-    packet.drop_annotations();
-  }
-  return listener.seen + std::string(text.view());
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -214,8 +161,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     frames.push_back(frame);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) frames[i].bytes = packets[i];
-  const std::string one = run(frames, 1);
-  // Threads cost more than all the rest.
-  if (size % 8 == 0 && one != run(frames, 2)) std::abort();
+  fuzz::follow_twice(frames, size);
   return 0;
 }

@@ -12,14 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "check/annotate.h"
-#include "check/checker.h"
-#include "dissect/annotations.h"
 #include "dissect/crc.h"
 #include "dissect/headers.h"
-#include "dissect/json.h"
-#include "dissect/summary.h"
-#include "dissect/tree.h"
+#include "tests/fuzz/follow.h"
 
 namespace {
 
@@ -49,54 +44,6 @@ Bytes packet_of(const Datagram& mad, bool back, bool smi) {
   compute_icrc(Envelope::ib_local, std::span(out).first(packet_bytes - Icrc::bytes), Lrh::bytes, icrc);
   put<Icrc, "crc">(out.data() + packet_bytes - Icrc::bytes, icrc);
   return out;
-}
-
-class Listener final : public check::Listener {
- public:
-  std::string seen;
-  check::Annotator annotator{check::Annotator::Readings::two};
-  void packet(const check::PacketFacts& f) override { annotator.packet(f); }
-  void mad(const check::MadContext& c) override { annotator.mad(c); }
-  void ended(const check::Connection& c) override { annotator.ended(c); }
-  void end_of_mads(const check::Mads& mads) override {
-    for (const check::MadNode* n : mads.nodes()) seen += std::to_string(n->guid) + n->description;
-    for (const auto& [a, b] : mads.links()) seen += std::to_string(a.guid) + '-' + std::to_string(b.guid) + ' ';
-  }
-  void finding(const check::Finding& f, const check::Connection* c) override {
-    annotator.finding(f, c);
-    seen += std::string(f.rule->id) + ' ' + std::to_string(f.frame) + ' ' + f.text + '\n';
-  }
-};
-
-std::string run(const std::vector<check::Frame>& frames, unsigned workers) {
-  Listener listener;
-  check::CheckOptions options;
-  options.workers = workers;
-  options.packets = true;
-  check::Checker checker(options, listener);
-  const std::span<const check::Frame> all(frames);
-  std::size_t at = 0;
-  checker.run([&](check::Batch& batch) {
-    const std::span<const check::Frame> next = all.subspan(at, std::min<std::size_t>(16, all.size() - at));
-    batch.frames.assign(next.begin(), next.end());
-    at += next.size();
-    return !next.empty();
-  });
-  checker.finish();
-  listener.annotator.settle();
-  Packet packet;
-  Text text;
-  for (const check::Frame& frame : frames) {
-    packet.frame = frame.info;
-    walk(packet, frame.bytes, {});
-    const Annotations a = listener.annotator.of(frame.info.number);
-    if (a.request_in >= frame.info.number || (a.response_in != 0 && a.response_in <= frame.info.number)) std::abort();
-    annotate(packet, a);
-    put_info(text, packet);
-    put_tree(text, packet, "0");
-    packet.drop_annotations();
-  }
-  return listener.seen + std::string(text.view());
 }
 
 }  // namespace
@@ -135,8 +82,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     frames[i].info.wire_bytes = packet_bytes;
     frames[i].info.link_type = 247;
   }
-  const std::string one = run(frames, 1);
-  // Threads cost more than all the rest.
-  if (size % 8 == 0 && one != run(frames, 2)) std::abort();
+  fuzz::follow_twice(frames, size);
   return 0;
 }
