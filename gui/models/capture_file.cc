@@ -160,10 +160,13 @@ std::uint16_t CaptureFile::link_of(const capture::Frame& frame, const std::vecto
   const auto is_it = [&](const Link& l) {
     return l.type == frame.link_type && l.interface_id == frame.interface_id && l.fcs_bytes == fcs;
   };
-  const auto end = links_.begin() + static_cast<std::ptrdiff_t>(link_count_);
+  const auto end = links_.begin() + static_cast<std::ptrdiff_t>(link_count_.load());
   // Mostly the one before, and few in all.
   const auto found = std::find_if(links_.begin(), end, is_it);
-  if (found == end && link_count_ < links_.size()) links_[link_count_++] = {frame.link_type, fcs, frame.interface_id};
+  if (found == end && link_count_ < links_.size()) {
+    links_[link_count_] = {frame.link_type, fcs, frame.interface_id};
+    ++link_count_;
+  }
   return static_cast<std::uint16_t>(found - links_.begin());
 }
 

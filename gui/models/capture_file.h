@@ -127,7 +127,7 @@ class CaptureFile : public QObject {
   std::unique_ptr<capture::Source> source_;  // holds the bytes
   QString unpacked_;                         // a file of our own, when that of the user is packed or a pipe
   std::array<Link, 65536> links_;            // filled before a frame names it
-  std::size_t link_count_ = 0;
+  std::atomic<std::size_t> link_count_ = 0;
   std::int64_t first_ns_ = 0;
   std::atomic<bool> stop_ = false, reading_ = false, following_ = false;
   std::atomic<double> progress_ = 0;
