@@ -31,6 +31,7 @@
 #include "capture/writer.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
+#include "gui/graphs_view.h"
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
 
@@ -51,7 +52,8 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
       views_(new QTabWidget),
       packets_(new PacketsView),
       connections_(new ConnectionsView),
-      findings_(new FindingsView) {
+      findings_(new FindingsView),
+      graphs_(new GraphsView) {
   auto* const bar = new QHBoxLayout(error_bar_);
   error_->setWordWrap(true);
   error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -68,6 +70,7 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   views_->addTab(packets_, tr("&Packets"));
   views_->addTab(connections_, tr("Co&nnections"));
   views_->addTab(findings_, tr("&Findings"));
+  views_->addTab(graphs_, tr("&Graphs"));
   auto* const all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(0);
@@ -81,6 +84,7 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
   connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
   connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
+  connect(packets_, &PacketsView::currentChanged, graphs_, &GraphsView::select);
   connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
   const auto show_filtered = [this](const QString& text) {
     packets_->set_filter(text);
@@ -89,10 +93,12 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   connect(connections_, &ConnectionsView::filterWanted, this, show_filtered);
   connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
   connect(findings_, &FindingsView::filterWanted, this, show_filtered);
+  connect(graphs_, &GraphsView::filterWanted, this, show_filtered);
   findings_->set_verdict_shown(false);
   packets_->set_file(file_.get());
   connections_->set_file(file_.get());
   findings_->set_file(file_.get());
+  graphs_->set_file(file_.get());
   file_->start();
 }
 
@@ -101,6 +107,7 @@ CaptureTab::~CaptureTab() {
   packets_->set_file(nullptr);
   connections_->set_file(nullptr);
   findings_->set_file(nullptr);
+  graphs_->set_file(nullptr);
 }
 
 QString CaptureTab::error() const { return error_bar_->isHidden() ? QString() : error_->text(); }
@@ -282,6 +289,8 @@ void MainWindow::make_menus() {
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(1); }));
   view->addAction(tr("&Findings"), QKeySequence("Alt+3"), this,
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(2); }));
+  view->addAction(tr("&Graphs"), QKeySequence("Alt+4"), this,
+                  with_tab([](CaptureTab& t) { t.views().setCurrentIndex(3); }));
   view->addAction(tr("&Display filter"), QKeySequence("Ctrl+/"), this, with_tab([](CaptureTab& t) {
                     t.views().setCurrentIndex(0);
                     t.packets().filter_bar().edit()->setFocus();

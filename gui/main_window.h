@@ -16,9 +16,10 @@ namespace rdmascope::gui {
 class CaptureFile;
 class ConnectionsView;
 class FindingsView;
+class GraphsView;
 class PacketsView;
 
-// One capture: the three views of it, and what went wrong, in words.
+// One capture: the views of it, and what went wrong, in words.
 class CaptureTab final : public QWidget {
   Q_OBJECT
 
@@ -49,6 +50,7 @@ class CaptureTab final : public QWidget {
   PacketsView* packets_;
   ConnectionsView* connections_;
   FindingsView* findings_;
+  GraphsView* graphs_;
 };
 
 class MainWindow final : public QMainWindow {

@@ -1,0 +1,71 @@
+// Curves of a connection over time: throughput, PSNs, latencies. A range of time that is drawn with the mouse filters
+// the packets.
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+
+#include "gui/models/graph.h"
+
+class QComboBox;
+
+namespace rdmascope::gui {
+
+class Plot final : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Plot(QWidget* parent = nullptr);
+  void set(Graph graph);
+  const Graph& graph() const { return graph_; }
+  QRect area() const;  // without axes and names
+
+ signals:
+  void rangeDrawn(qint64 begin_ns, qint64 end_ns);
+
+ protected:
+  void paintEvent(QPaintEvent*) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  double x_of(std::int64_t ns) const;
+  double y_of(double value) const;
+  std::int64_t time_at(int x) const;
+  void paint_axes(QPainter& painter) const;
+
+  Graph graph_;
+  double highest_ = 1;
+  std::optional<int> drawn_from_, drawn_to_;
+};
+
+class GraphsView final : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit GraphsView(QWidget* parent = nullptr);
+  // nullptr, or when the file is gone: empty.
+  void set_file(CaptureFile* file);
+  void choose(std::uint32_t connection, GraphKind kind);
+  Plot& plot() { return *plot_; }
+
+ public slots:
+  void select(quint64 frame);  // its connection
+
+ signals:
+  void filterWanted(const QString& filter);
+
+ private:
+  void refresh();
+  void draw();
+
+  QPointer<CaptureFile> file_;
+  QComboBox *connection_, *kind_;
+  Plot* plot_;
+};
+
+}  // namespace rdmascope::gui
