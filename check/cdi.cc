@@ -14,7 +14,7 @@ namespace {
 
 using namespace dissect;
 
-constexpr std::size_t most_flows = 65'536, most_sent = 256;
+constexpr std::size_t most_flows = 16'384, most_sent = 64;
 // A jump that far ahead is no gap. Messages come a few in a second.
 constexpr std::uint16_t widest_gap = 1024;
 // A sender speaks at least that often, so one that was there before the capture would have been heard by then.
@@ -24,7 +24,7 @@ constexpr std::int64_t longest_delay_ns = 1'000'000'000;
 // So close to each other, a capture of several receive queues may show messages of both sides in the wrong order.
 constexpr std::int64_t mixed_up_ns = 1'000'000;
 constexpr std::uint8_t first_with_one_socket = 4;  // probe version
-constexpr std::uint8_t refused = 2;  // triple 2.0.0
+constexpr CdiVersion refused_version{2, 0, 0};
 
 std::uint16_t distance(std::uint16_t from, std::uint16_t to) { return static_cast<std::uint16_t>(to - from); }
 
@@ -148,15 +148,16 @@ CdiBroken& CdiFlows::in_sequence(CdiBreach breach, CdiFlow& flow, CdiRole by, co
 
 // The same, where the next message of `of` will tell.
 void CdiFlows::defer(CdiFlow& flow, CdiRole of, CdiBreach breach, CdiRole by, const CdiMessage& m, std::string text) {
+  const auto is_known = [breach](const CdiDeferred& d) { return d.broken.breach == breach; };
+  if (std::ranges::any_of(flow.deferred, is_known)) return;
   in_sequence(breach, flow, by, m, std::move(text));
-  deferred_.push_back({of, std::move(broken_.back())});
+  flow.deferred.push_back({of, std::move(broken_.back())});
   broken_.pop_back();
 }
 
-void CdiFlows::settle_deferred(const CdiFlow& flow, CdiRole by, std::int64_t now_ns, bool without_gap) {
-  if (deferred_.empty()) return;
-  std::erase_if(deferred_, [&](Deferred& d) {
-    if (d.broken.flow != &flow || d.of != by) return false;
+void CdiFlows::settle_deferred(CdiFlow& flow, CdiRole by, std::int64_t now_ns, bool without_gap) {
+  std::erase_if(flow.deferred, [&](CdiDeferred& d) {
+    if (d.of != by) return false;
     if (without_gap && now_ns - d.broken.time_ns > mixed_up_ns) broken_.push_back(std::move(d.broken));
     return true;
   });
@@ -198,6 +199,7 @@ void CdiFlows::settle_role(CdiFlow& flow, Place place, const CdiMessage& m) {
   for (CdiSide& side : flow.side) side.state = ProbeState::unknown;
   flow.cycle = {};
   flow.answers = {};
+  flow.deferred.clear();
   flow.events.clear();
   flow.unanswered_resets = flow.rx_resets = 0;
   flow.rx_reset_ns = 0;
@@ -234,7 +236,10 @@ std::optional<CdiContext> CdiFlows::frame(const Packet& packet) {
   // An endpoint is where its answers go: SDKs with two sockets name that port, all others send from it.
   if (m.version.probe < first_with_one_socket && m.control_port != 0) stream.from.port = m.control_port;
   const Place place = this->place(stream, m);
-  if (!place.flow) return std::nullopt;
+  if (!place.flow) {
+    ++refused_;
+    return std::nullopt;
+  }
   CdiFlow& flow = *place.flow;
   settle_role(flow, place, m);
   const CdiRole by = place.role();
@@ -245,7 +250,7 @@ std::optional<CdiContext> CdiFlows::frame(const Packet& packet) {
   ++side.messages;
   ++side.good;
   judge_fields(flow, by, m, datagram, stream);
-  c.followed = count(flow, by, m, c) && m.command != 0 && m.version != CdiVersion{refused, 0, 0};
+  c.followed = count(flow, by, m, c) && m.command != 0 && m.version != refused_version;
   if (c.followed) follow(flow, by, m, c);
   return c;
 }
@@ -341,7 +346,7 @@ void CdiFlows::judge_fields(CdiFlow& flow, CdiRole by, const CdiMessage& m, std:
     const std::uint64_t id = View<CdiV1>(bytes + Cdi::bytes).get<"senders_stream_identifier">();
     if (id != none) wrong(CdiBreach::stream_id, "cdi.senders_stream_identifier", none, id);
   }
-  if (m.version == CdiVersion{refused, 0, 0})
+  if (m.version == refused_version)
     wrong(CdiBreach::refused_version, "cdi.version_num", {}, m.version.version,
           "2.0.0 is what SDK 2.0.0 said, and later ones drop its messages");
   if (m.command == cdi_protocol_version && m.version.probe < first_with_version_request)

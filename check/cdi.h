@@ -81,7 +81,7 @@ struct CdiSide {
   std::uint64_t messages = 0, missing = 0;  // missing: numbers that were passed over
   std::uint64_t good = 0;                   // with a right checksum
   std::optional<CdiMessage> last;
-  std::deque<CdiSent> sent;                // the latest
+  std::deque<CdiSent> sent;  // the latest
   ProbeState state = ProbeState::unknown;
   std::int64_t state_ns = 0;  // since then
   std::array<std::int64_t, dissect::probe_state_count> spent_ns{};
@@ -113,69 +113,7 @@ struct CdiEvent {
   bool was_connected = false, pinged = false, after_rx = false;
 };
 
-struct CdiFlow {
-  std::uint32_t number = 0;  // from 1, in order of appearance
-  std::array<CdiSide, 2> side;
-  bool first_is_tx = true;    // who sent its first message
-  bool role_certain = false;  // else taken from a Reset, which both sides send
-  std::string stream_name;
-  std::uint64_t first_frame = 0, last_frame = 0;
-  std::int64_t first_ns = 0, last_ns = 0;
-  std::array<std::uint32_t, 3> found{};  // findings by class
-
-  // Since the last Reset of Tx.
-  struct Cycle {
-    std::uint64_t frame = 0;  // of its first Reset; 0: it was before the capture
-    std::uint32_t resets = 0, version_requests = 0;
-    std::uint16_t reset_number = 0, version_number = 0;  // of the last one
-    std::int64_t reset_ns = 0;
-    CdiVersion reset_version;
-    bool acked = false;      // that one
-    bool stale_ack = false;  // an earlier one
-    bool version_acked = false;
-    std::uint64_t version_frame = 0;
-    std::int64_t version_ns = 0;
-    std::int64_t ack_ns = 0;
-    CdiVersion ack_version, version_request;
-    bool connected = false, pinged = false;
-    bool doubt = false;  // a number is missing since
-  } cycle;
-  // As Rx has answered since it last acknowledged a Reset.
-  struct Answers {
-    bool reset = false, version = false, connected = false;
-    CdiVersion reset_version;
-    std::optional<CdiVersion> agreed;  // by both
-    std::int64_t agreed_ns = 0;
-    std::uint64_t agreed_frame = 0;
-    std::array<std::uint8_t, dissect::cdi_address_bytes> address{};
-  } answers;
-  // Pings since the last one that was answered.
-  std::uint32_t unanswered_pings = 0;
-  std::uint64_t unanswered_frame = 0;
-  std::int64_t ping_ack_ns = 0;   // of the last answer; 0: none in this connection
-  std::int64_t connected_ns = 0;  // when Rx said so last
-  std::uint64_t reset_by_rx = 0;  // frame of a Reset of Rx since the last one of Tx
-  std::uint32_t rx_resets = 0;    // in a row, without a word of Tx
-  std::int64_t rx_reset_ns = 0;   // of the last one, while Tx has not answered it
-  std::uint32_t failed_cycles = 0, unanswered_resets = 0;
-  std::uint64_t unanswered_reset_frame = 0;
-  bool told_data = false;
-  std::uint64_t data_after_ping = 0;  // messages over EFA since the first Ping without an answer
-
-  std::uint64_t pings = 0, pongs = 0, times_connected = 0;
-  std::int64_t round_trip_ns = 0, shortest_ns = 0, longest_ns = 0;  // sum, of Pings
-  std::vector<CdiEvent> events;
-  std::uint64_t events_left_out = 0;
-
-  CdiSide& of(CdiRole role) { return side[static_cast<std::size_t>(role)]; }
-  const CdiSide& of(CdiRole role) const { return side[static_cast<std::size_t>(role)]; }
-  const CdiSide& tx() const { return of(CdiRole::tx); }
-  const CdiSide& rx() const { return of(CdiRole::rx); }
-  // The version in force, as far as the capture has it.
-  std::optional<CdiVersion> version() const { return answers.agreed; }
-  // ProtocolVersion is out and has no Ack.
-  bool version_answer_missing() const { return cycle.version_frame != 0 && !cycle.version_acked; }
-};
+struct CdiFlow;
 
 // What a message, or its absence, breaks. Each is the one of a rule: check/rules/cdi_*.cc.
 enum class CdiBreach : std::uint8_t {
@@ -250,6 +188,77 @@ struct CdiBroken {
   std::string text;
 };
 
+// Something that holds only if the capture lacks no message of `of` until then.
+struct CdiDeferred {
+  CdiRole of;
+  CdiBroken broken;
+};
+
+struct CdiFlow {
+  std::uint32_t number = 0;  // from 1, in order of appearance
+  std::array<CdiSide, 2> side;
+  bool first_is_tx = true;    // who sent its first message
+  bool role_certain = false;  // else taken from a Reset, which both sides send
+  std::string stream_name;
+  std::uint64_t first_frame = 0, last_frame = 0;
+  std::int64_t first_ns = 0, last_ns = 0;
+  std::array<std::uint32_t, 3> found{};  // findings by class
+
+  // Since the last Reset of Tx.
+  struct Cycle {
+    std::uint64_t frame = 0;  // of its first Reset; 0: it was before the capture
+    std::uint32_t resets = 0, version_requests = 0;
+    std::uint16_t reset_number = 0, version_number = 0;  // of the last one
+    std::int64_t reset_ns = 0;
+    CdiVersion reset_version;
+    bool acked = false;      // that one
+    bool stale_ack = false;  // an earlier one
+    bool version_acked = false;
+    std::uint64_t version_frame = 0;
+    std::int64_t version_ns = 0;
+    std::int64_t ack_ns = 0;
+    CdiVersion ack_version, version_request;
+    bool connected = false, pinged = false;
+    bool doubt = false;  // a number is missing since
+  } cycle;
+  // As Rx has answered since it last acknowledged a Reset.
+  struct Answers {
+    bool reset = false, version = false, connected = false;
+    CdiVersion reset_version;
+    std::optional<CdiVersion> agreed;  // by both
+    std::int64_t agreed_ns = 0;
+    std::uint64_t agreed_frame = 0;
+    std::array<std::uint8_t, dissect::cdi_address_bytes> address{};
+  } answers;
+  // Pings since the last one that was answered.
+  std::uint32_t unanswered_pings = 0;
+  std::uint64_t unanswered_frame = 0;
+  std::int64_t ping_ack_ns = 0;   // of the last answer; 0: none in this connection
+  std::int64_t connected_ns = 0;  // when Rx said so last
+  std::uint64_t reset_by_rx = 0;  // frame of a Reset of Rx since the last one of Tx
+  std::uint32_t rx_resets = 0;    // in a row, without a word of Tx
+  std::int64_t rx_reset_ns = 0;   // of the last one, while Tx has not answered it
+  std::uint32_t failed_cycles = 0, unanswered_resets = 0;
+  std::uint64_t unanswered_reset_frame = 0;
+  bool told_data = false;
+  std::uint64_t data_after_ping = 0;  // messages over EFA since the first Ping without an answer
+
+  std::uint64_t pings = 0, pongs = 0, times_connected = 0;
+  std::int64_t round_trip_ns = 0, shortest_ns = 0, longest_ns = 0;  // sum, of Pings
+  std::vector<CdiDeferred> deferred;                                // one of a kind
+  std::vector<CdiEvent> events;
+  std::uint64_t events_left_out = 0;
+
+  CdiSide& of(CdiRole role) { return side[static_cast<std::size_t>(role)]; }
+  const CdiSide& of(CdiRole role) const { return side[static_cast<std::size_t>(role)]; }
+  const CdiSide& tx() const { return of(CdiRole::tx); }
+  const CdiSide& rx() const { return of(CdiRole::rx); }
+  // The version in force, as far as the capture has it.
+  std::optional<CdiVersion> version() const { return answers.agreed; }
+  // ProtocolVersion is out and has no Ack.
+  bool version_answer_missing() const { return cycle.version_frame != 0 && !cycle.version_acked; }
+};
+
 // How a message stands to those before it.
 struct CdiContext {
   CdiMessage message;
@@ -271,6 +280,7 @@ class CdiFlows {
 
   std::vector<CdiBroken>& broken() { return broken_; }
   bool empty() const { return flows_.empty(); }
+  std::uint64_t refused() const { return refused_; }  // messages of flows beyond the limit
   std::deque<CdiFlow>& flows() { return flows_; }
   const std::deque<CdiFlow>& flows() const { return flows_; }
 
@@ -296,11 +306,6 @@ class CdiFlows {
     bool first = true;
     CdiRole role() const { return first == flow->first_is_tx ? CdiRole::tx : CdiRole::rx; }
   };
-  // Something that holds only if the capture lacks no message of `of` until then.
-  struct Deferred {
-    CdiRole of;
-    CdiBroken broken;
-  };
 
   Place place(const Stream& stream, const CdiMessage& message);
   Place known(const Stream& stream) const;
@@ -310,7 +315,7 @@ class CdiFlows {
   void judge_fields(CdiFlow& flow, CdiRole by, const CdiMessage& m, std::span<const std::uint8_t> datagram,
                     const Stream& stream);
   bool count(CdiFlow& flow, CdiRole by, const CdiMessage& m, CdiContext& c);
-  void settle_deferred(const CdiFlow& flow, CdiRole by, std::int64_t now_ns, bool without_gap);
+  void settle_deferred(CdiFlow& flow, CdiRole by, std::int64_t now_ns, bool without_gap);
   void follow(CdiFlow& flow, CdiRole by, const CdiMessage& m, CdiContext& c);
   void tx_reset(CdiFlow& flow, const CdiMessage& m);
   void tx_version(CdiFlow& flow, const CdiMessage& m);
@@ -333,8 +338,8 @@ class CdiFlows {
   std::deque<CdiFlow> flows_;  // they keep their places
   absl::flat_hash_map<Stream, Place> streams_;
   absl::flat_hash_map<std::uint32_t, Owner> queues_;  // by QP number of an EFA address
-  std::vector<Deferred> deferred_;
   std::vector<CdiBroken> broken_;
+  std::uint64_t refused_ = 0;
   std::optional<std::int64_t> begin_ns_;
   // The message of the same sender before the one at hand, and whether nothing is missing between them.
   std::optional<CdiMessage> previous_;

@@ -19,7 +19,7 @@ constexpr std::int64_t reset_shortest = 900 * ms, reset_longest = 2600 * ms, res
                        version_soon = 100 * ms, probe_longest = 3100 * ms, first_ping = 5500 * ms,
                        reset_after_reset = 3 * s;
 constexpr std::uint8_t probe_with_version_request = 3, probe_with_acks = 4, probe_with_long_pings = 5;
-constexpr unsigned version_requests_5 = 40, most_events = 128;
+constexpr unsigned version_requests_5 = 40, most_events = 64;
 constexpr std::uint8_t unconfirmed_probe = 3;  // SDK 2.1: no public source
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -519,7 +519,6 @@ void CdiFlows::ack_ping(CdiFlow& flow, const CdiMessage& m, const CdiSent* sent)
 
 void CdiFlows::finish(std::int64_t end_ns) {
   broken_.clear();
-  deferred_.clear();
   constexpr std::uint32_t enough_resets = 3;
   for (CdiFlow& flow : flows_) {
     if (flow.unanswered_resets == enough_resets && end_ns - flow.cycle.reset_ns > s) no_answer(flow, end_ns);

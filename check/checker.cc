@@ -118,7 +118,7 @@ class Checker::Impl {
     listener_.end_of_mads(mads_);
     listener_.end_of_cdi(cdi_, totals_.first_ns, totals_.last_ns);
     totals_.connections = ended_ + tracker_.connections().size();
-    totals_.refused = tracker_.refused();
+    totals_.refused = tracker_.refused() + cdi_.refused();
   }
 
   Tracker& tracker() { return tracker_; }
