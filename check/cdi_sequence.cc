@@ -375,7 +375,7 @@ void CdiFlows::acknowledge(CdiFlow& flow, const CdiMessage& m, CdiContext& c) {
   }
   CdiSide& tx = flow.of(CdiRole::tx);
   const auto sent =
-      std::find_if(tx.sent.rbegin(), tx.sent.rend(), [&](const CdiSent& s) { return s.number == m.ack_number; });
+      std::find_if(tx.sent.rbegin(), tx.sent.rend(), [&](const CdiSent& known) { return known.number == m.ack_number; });
   // What it answers is not in the capture: its state goes on all the same.
   CdiSent* const answered = sent == tx.sent.rend() ? nullptr : &*sent;
   if (!answered) {
