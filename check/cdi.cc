@@ -245,7 +245,7 @@ std::optional<CdiContext> CdiFlows::frame(const Packet& packet) {
   const CdiRole by = place.role();
   flow.last_frame = m.frame;
   flow.last_ns = m.time_ns;
-  CdiContext c{m, flow, by, flow.tx().state, flow.rx().state, false, 0, 0};
+  CdiContext c{m, flow, by, false, 0, 0};
   CdiSide& side = flow.of(by);
   ++side.messages;
   ++side.good;
@@ -362,8 +362,7 @@ void CdiFlows::judge_fields(CdiFlow& flow, CdiRole by, const CdiMessage& m, std:
   const bool link_local =
       gid[0] == 0xfe && gid[1] == 0x80 && std::all_of(gid + 2, gid + 8, [](auto b) { return b == 0; });
   if (!link_local) broken(CdiBreach::address_form, flow, by, m, "neither a GID in fe80::/64 nor a socket address");
-  constexpr std::size_t qpn_at = 16;
-  const std::uint32_t qpn = gid[qpn_at] | std::uint32_t{gid[qpn_at + 1]} << 8;
+  const auto qpn = static_cast<std::uint32_t>(View<Cdi>(bytes).get<"qpn">());
   const auto [queue, is_new] = queues_.try_emplace(qpn, Owner{&flow, by});
   if (!is_new && (queue->second.flow != &flow || queue->second.role != by)) queue->second = {};
 }
@@ -396,7 +395,6 @@ bool CdiFlows::count(CdiFlow& flow, CdiRole by, const CdiMessage& m, CdiContext&
       b.expected = 1;
       b.actual = m.number;
     }
-    if (m.number == 0) side.third_party = true;
     if (!without_gap && flow.cycle.frame != 0) flow.cycle.doubt = true;  // the capture began before its first words
   } else if (before != side.sent.rend()) {
     wrong("captured twice, or doubled on its way").kind = Class::artifact;

@@ -86,7 +86,6 @@ struct CdiSide {
   std::int64_t state_ns = 0;  // since then
   std::array<std::int64_t, dissect::probe_state_count> spent_ns{};
   bool from_start = false;   // its first number was 1
-  bool third_party = false;  // a Tx that no known SDK is: its deviations are its own
 };
 
 // What happened to a flow, for people. `count` says how many of a kind followed each other.
@@ -215,7 +214,6 @@ struct CdiFlow {
     bool stale_ack = false;  // an earlier one
     bool version_acked = false;
     std::uint64_t version_frame = 0;
-    std::int64_t version_ns = 0;
     std::int64_t ack_ns = 0;
     CdiVersion ack_version, version_request;
     bool connected = false, pinged = false;
@@ -264,7 +262,6 @@ struct CdiContext {
   CdiMessage message;
   const CdiFlow& flow;
   CdiRole by;
-  ProbeState tx_before, rx_before;  // the states after it are in the flow
   bool followed = false;            // a receiver takes it, and it was not captured before
   std::uint64_t request_frame = 0;  // of an Ack: what it answers
   std::uint64_t first_frame = 0;    // captured again: the first time

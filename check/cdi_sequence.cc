@@ -111,7 +111,6 @@ void CdiFlows::tx_reset(CdiFlow& flow, const CdiMessage& m) {
   CdiSide& tx = flow.of(CdiRole::tx);
   const bool again = cycle.frame != 0 && !cycle.acked && cycle.version_frame == 0 && !cycle.connected;
   if (!previous_ && m.number <= 1 && (!m.version.has_v1_layout() || m.requires_ack != 1)) {
-    tx.third_party = true;
     broken(CdiBreach::opening, flow, CdiRole::tx, m,
            m.version.has_v1_layout()
                ? "its first Reset asks for no Ack"
@@ -225,10 +224,7 @@ void CdiFlows::tx_version(CdiFlow& flow, const CdiMessage& m) {
     if (cycle.version_requests == version_requests_5 + 1)
       wrong(CdiBreach::version_period, fmt::format("more than {} of them", version_requests_5));
   }
-  if (cycle.version_frame == 0) {
-    cycle.version_frame = m.frame;
-    cycle.version_ns = m.time_ns;
-  }
+  if (cycle.version_frame == 0) cycle.version_frame = m.frame;
   ++cycle.version_requests;
   cycle.version_request = m.version;
   cycle.version_number = m.number;

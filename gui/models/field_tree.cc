@@ -65,7 +65,6 @@ void FieldTree::show(const CaptureFile* file, std::size_t number) {
       if (!line.heading) words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
       Row row = make_row(*line.layer, line.field, line.first, line.count);
       row.text = words;
-      row.is_event = line.layer->header == &header<Events>;
       if (line.heading)
         groups_.push_back({std::move(row), {}});
       else if (!groups_.empty())

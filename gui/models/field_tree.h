@@ -53,7 +53,6 @@ class FieldTree final : public QAbstractItemModel {
     BitRange range;
     std::string name, comparison;
     std::uint64_t frame = 0;
-    bool is_event = false;
   };
   struct Group {
     Row heading;

@@ -72,7 +72,7 @@ class PacketModel final : public QAbstractTableModel {
     std::size_t frame = SIZE_MAX;
     std::array<QString, columns> text;
     dissect::Tone tone = dissect::Tone::plain;
-    bool retransmission = false, reset = false;
+    bool retransmission = false;
     int worst = -1;  // class of the worst finding; -1: none
   };
   const Cells& cells(std::size_t frame) const;
