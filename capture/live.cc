@@ -35,6 +35,10 @@ std::uint16_t link_type_of(pcap_t* handle) {
   return static_cast<std::uint16_t>(type == DLT_RAW ? 101 : type);
 }
 
+Error bad_filter(const std::string& filter, pcap_t* handle) {
+  return {fmt::format("cannot use the capture filter '{}': {}", filter, pcap_geterr(handle))};
+}
+
 class PcapSource final : public LiveSource {
  public:
   PcapSource(Handle handle, Interface interface, std::vector<std::string> warnings)
@@ -82,7 +86,9 @@ class PcapSource final : public LiveSource {
     return got;
   }
 
-  std::string cannot_go_on(std::string_view why) const { return fmt::format("cannot go on capturing on {}: {}", name_, why); }
+  std::string cannot_go_on(std::string_view why) const {
+    return fmt::format("cannot go on capturing on {}: {}", name_, why);
+  }
 
   void look_at_interface() {
     if (index_ == 0) return;  // "any"
@@ -109,8 +115,8 @@ class PcapSource final : public LiveSource {
   Result<std::size_t> take(std::span<Frame> out) {
     out_ = out;
     count_ = used_ = 0;
-    const int n = pcap_dispatch(handle_.get(), static_cast<int>(out.size()), on_packet,
-                                reinterpret_cast<u_char*>(this));
+    const int n =
+        pcap_dispatch(handle_.get(), static_cast<int>(out.size()), on_packet, reinterpret_cast<u_char*>(this));
     if (n < 0 && n != PCAP_ERROR_BREAK) {
       look_at_interface();
       failed_ = cannot_go_on(gone_ ? "the interface is gone" : pcap_geterr(handle_.get()));
@@ -136,7 +142,8 @@ class PcapSource final : public LiveSource {
       pcap_breakloop(handle_.get());
       return;
     }
-    if (used_ + header.caplen > room_.size()) room_.grow(std::max(2 * room_.size(), used_ + header.caplen + first_room));
+    if (used_ + header.caplen > room_.size())
+      room_.grow(std::max(2 * room_.size(), used_ + header.caplen + first_room));
     std::memcpy(room_.data() + used_, bytes, header.caplen);
     used_ += header.caplen;
     Frame& frame = out_[count_++];
@@ -171,9 +178,10 @@ Error cannot_open(const std::string& name, int code, pcap_t* handle) {
       return {fmt::format("cannot capture on {}: no such interface; `rdmascope interfaces` shows what there is", name)};
     case PCAP_ERROR_PERM_DENIED:
     case PCAP_ERROR_PROMISC_PERM_DENIED:
-      return {fmt::format("cannot capture on {}: not permitted; run as root, or once: setcap cap_net_raw,cap_net_admin=ep "
-                          "$(which rdmascope)",
-                          name)};
+      return {
+          fmt::format("cannot capture on {}: not permitted; run as root, or once: setcap cap_net_raw,cap_net_admin=ep "
+                      "$(which rdmascope)",
+                      name)};
     case PCAP_ERROR_IFACE_NOT_UP:
       return {fmt::format("cannot capture on {}: it is down; ip link set {} up", name, name)};
     default:
@@ -196,8 +204,8 @@ Result<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
   pcap_t* const handle = created->get();
   pcap_set_snaplen(handle, static_cast<int>(options.snap_length));
   pcap_set_promisc(handle, options.promiscuous ? 1 : 0);
-  // libpcap's immediate mode takes room for the largest packet for every one: 8 packets fill 2 MiB. A short timeout is almost
-  // as soon, and loses nothing.
+  // libpcap's immediate mode takes room for the largest packet for every one: 8 packets fill 2 MiB. A short timeout is
+  // almost as soon, and loses nothing.
   pcap_set_timeout(handle, options.immediate ? 1 : wait_ms);
   pcap_set_buffer_size(handle, static_cast<int>(options.buffer_bytes));
   pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO);  // or microseconds where that cannot be
@@ -205,25 +213,27 @@ Result<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
     const int type = pcap_tstamp_type_name_to_val(options.timestamps.c_str());
     if (type < 0 || pcap_set_tstamp_type(handle, type) != 0) {
       const Result<std::vector<std::string>> types = timestamp_types(options.interface);
-      return Error{fmt::format("{} has no timestamps of type {}; it offers {}", options.interface, options.timestamps,
-                               types && !types->empty() ? fmt::format("{}", fmt::join(*types, ", ")) : "the default only")};
+      return Error{
+          fmt::format("{} has no timestamps of type {}; it offers {}", options.interface, options.timestamps,
+                      types && !types->empty() ? fmt::format("{}", fmt::join(*types, ", ")) : "the default only")};
     }
   }
   const int status = pcap_activate(handle);
   if (status < 0) return cannot_open(options.interface, status, handle);
   std::vector<std::string> warnings;
   if (status == PCAP_WARNING_PROMISC_NOTSUP)
-    warnings.push_back(fmt::format("{} has no promiscuous mode; it shows this machine's own traffic", options.interface));
+    warnings.push_back(
+        fmt::format("{} has no promiscuous mode; it shows this machine's own traffic", options.interface));
   else if (status > 0)
     warnings.push_back(fmt::format("{}: {}", options.interface, pcap_geterr(handle)));
 
   if (!options.filter.empty()) {
     bpf_program program{};
     if (pcap_compile(handle, &program, options.filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-      return Error{fmt::format("cannot use the capture filter '{}': {}", options.filter, pcap_geterr(handle))};
+      return bad_filter(options.filter, handle);
     const int set = pcap_setfilter(handle, &program);
     pcap_freecode(&program);
-    if (set != 0) return Error{fmt::format("cannot use the capture filter '{}': {}", options.filter, pcap_geterr(handle))};
+    if (set != 0) return bad_filter(options.filter, handle);
   }
   char text[PCAP_ERRBUF_SIZE] = "";
   if (pcap_setnonblock(handle, 1, text) != 0)
@@ -253,23 +263,38 @@ Result<std::vector<std::string>> timestamp_types(const std::string& interface) {
   return out;
 }
 
+Result<void> check_filter(const std::string& filter) {
+  constexpr int snap_length = 262144;
+  const Handle handle(pcap_open_dead(DLT_EN10MB, snap_length));
+  if (!handle) return Error{"libpcap gives no handle to compile the filter with"};
+  bpf_program program{};
+  if (pcap_compile(handle.get(), &program, filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
+    return bad_filter(filter, handle.get());
+  pcap_freecode(&program);
+  return {};
+}
+
 Result<std::vector<LiveInterface>> live_interfaces() {
   char text[PCAP_ERRBUF_SIZE] = "";
   pcap_if_t* first = nullptr;
   if (pcap_findalldevs(&first, text) != 0) return Error{fmt::format("cannot list the interfaces: {}", text)};
   std::vector<LiveInterface> out;
   for (const pcap_if_t* i = first; i; i = i->next) {
-    LiveInterface interface{i->name, i->description ? i->description : "", {}};
+    LiveInterface interface {
+      i->name, i->description ? i->description : "", {}
+    };
     interface.up = (i->flags & PCAP_IF_UP) != 0;
     interface.running = (i->flags & PCAP_IF_RUNNING) != 0;
     interface.loopback = (i->flags & PCAP_IF_LOOPBACK) != 0;
+    interface.has_packets = interface.name == "any" || ::if_nametoindex(i->name) != 0;
     for (const pcap_addr* a = i->addresses; a; a = a->next) {
       char shown[INET6_ADDRSTRLEN];
       if (!a->addr) continue;
       const void* address = nullptr;
       if (a->addr->sa_family == AF_INET) address = &reinterpret_cast<const sockaddr_in*>(a->addr)->sin_addr;
       if (a->addr->sa_family == AF_INET6) address = &reinterpret_cast<const sockaddr_in6*>(a->addr)->sin6_addr;
-      if (address && inet_ntop(a->addr->sa_family, address, shown, sizeof shown)) interface.addresses.emplace_back(shown);
+      if (address && inet_ntop(a->addr->sa_family, address, shown, sizeof shown))
+        interface.addresses.emplace_back(shown);
     }
     out.push_back(std::move(interface));
   }

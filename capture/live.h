@@ -39,10 +39,15 @@ Result<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options);
 // Types of timestamps that an interface offers, by libpcap's names; the first is the default.
 Result<std::vector<std::string>> timestamp_types(const std::string& interface);
 
+// Whether libpcap understands a filter, before there is an interface (as on Ethernet). Names of hosts are looked up, which
+// can take a while.
+Result<void> check_filter(const std::string& filter);
+
 struct LiveInterface {
   std::string name, description;
   std::vector<std::string> addresses;  // IPv4 and IPv6
   bool up = false, running = false, loopback = false;
+  bool has_packets = true;  // false: something else that libpcap can read, as Bluetooth or D-Bus
 };
 Result<std::vector<LiveInterface>> live_interfaces();
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "capture/live.h"
+#include "capture/places.h"
 #include "capture/sniffer.h"
 #include "cli/capture_files.h"
 #include "cli/capture_intake.h"
@@ -237,8 +238,7 @@ Result<std::unique_ptr<capture::Source>> Capture::open_source(const std::string&
   const auto port = std::ranges::find_if(
       ports, [&](const auto& p) { return name == p.device || name == fmt::format("{}:{}", p.device, p.port); });
   if (port == ports.end()) return open_network_interface(name, filter);
-  // Devices in software have no driver of an adapter, and the kernel sees what they send.
-  const bool in_software = port->driver.empty() && !port->network_device.empty();
+  const bool in_software = capture::in_software(*port);
   if (!filter.empty() && !in_software)
     return Error{fmt::format("-f: RDMA device {} takes no capture filter; use a display filter, -Y", name)};
   capture::SnifferOptions options;

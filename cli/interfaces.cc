@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "capture/live.h"
+#include "capture/places.h"
 #include "capture/sniffer.h"
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -26,14 +28,22 @@ int fail(std::string_view sentence) {
   return exit_error;
 }
 
-std::string_view state_of(const capture::LiveInterface& i) { return !i.up ? "down" : i.running ? "up" : "no carrier"; }
-
 int run_interfaces(const InterfacesCommand& command) {
   const Result<std::vector<capture::LiveInterface>> all = capture::live_interfaces();
   if (!all) return fail(all.error());
+  const std::vector<capture::RdmaPort> ports = capture::rdma_ports();
+  const std::vector<capture::Place> places = capture::places(*all, ports);
+  const auto place_of = [&](const std::string& name) -> const capture::Place& {
+    return *std::ranges::find(places, name, &capture::Place::name);
+  };
   Output output;
   dissect::Text& out = output.text();
   bool any = false;
+  const auto text_line = [&](const capture::Place& place) {
+    out.printable(fmt::format("{:<16} {:<10} {}", place.name, place.state, place.detail));
+    out.put('\n');
+    if (!command.name.empty()) out.printable("captures there: " + place.sees), out.put('\n');
+  };
   if (command.form == InterfacesForm::json) out.put("[");
   for (const capture::LiveInterface& i : *all) {
     if (!command.name.empty() && i.name != command.name) continue;
@@ -42,7 +52,7 @@ int run_interfaces(const InterfacesCommand& command) {
       out.json_escaped(i.name);
       out.put("\",\"description\":\"");
       out.json_escaped(i.description);
-      out.put(fmt::format("\",\"state\":\"{}\",\"loopback\":{},\"addresses\":[", state_of(i), i.loopback));
+      out.put(fmt::format("\",\"state\":\"{}\",\"loopback\":{},\"addresses\":[", place_of(i.name).state, i.loopback));
       const char* comma = "";
       for (const std::string& address : i.addresses) {
         out.put(comma);
@@ -51,18 +61,17 @@ int run_interfaces(const InterfacesCommand& command) {
         out.put('"');
         comma = ",";
       }
-      out.put("]}");
+      out.put("],\"sees\":\"");
+      out.json_escaped(place_of(i.name).sees);
+      out.put("\"}");
     } else {
-      out.printable(fmt::format("{:<16} {:<10} {}{}", i.name, state_of(i), fmt::join(i.addresses, ", "),
-                                i.description.empty() ? "" : (i.addresses.empty() ? "" : "  ") + ("(" + i.description + ")")));
-      out.put('\n');
+      text_line(place_of(i.name));
     }
     any = true;
   }
-  for (const capture::RdmaPort& p : capture::rdma_ports()) {
+  for (const capture::RdmaPort& p : ports) {
     const std::string name = fmt::format("{}:{}", p.device, p.port);
     if (!command.name.empty() && command.name != name && command.name != p.device) continue;
-    const std::string driver = p.driver.empty() ? "in software" : "driver " + p.driver;
     if (command.form == InterfacesForm::json) {
       out.put(any ? ",\n{" : "\n{");
       auto member = [&, comma = ""](std::string_view key, std::string_view value) mutable {
@@ -77,11 +86,10 @@ int run_interfaces(const InterfacesCommand& command) {
       member("state", p.state);
       member("link_layer", p.link_layer);
       member("network_interface", p.network_device);
+      member("sees", place_of(name).sees);
       out.put('}');
     } else {
-      out.printable(fmt::format("{:<16} {:<10} RDMA device, {}, {}{}", name, p.state, p.link_layer, driver,
-                                p.network_device.empty() ? "" : ", network interface " + p.network_device));
-      out.put('\n');
+      text_line(place_of(name));
     }
     any = true;
   }
