@@ -42,9 +42,9 @@ class Fd {
 
 class FdStream final : public ByteStream {
  public:
-  // `follows`: it is a regular file, and its end is no end.
-  FdStream(Fd fd, std::optional<std::uint64_t> total, bool follows = false)
-      : fd_(std::move(fd)), total_(total), follows_(follows) {}
+  // `follows`: it is a regular file, and its end is no end. `stop`: -1 is stop_descriptor.
+  FdStream(Fd fd, std::optional<std::uint64_t> total, bool follows, int stop)
+      : fd_(std::move(fd)), total_(total), follows_(follows), stop_(stop) {}
   Result<std::size_t> read(std::span<std::uint8_t> to) override {
     if (!total_ && !follows_ && is_stopped()) return std::size_t{0};
     ssize_t got;
@@ -62,7 +62,7 @@ class FdStream final : public ByteStream {
  private:
   // Waits a moment at the end of a file. False: it is to read no more, or the file was made anew.
   bool more_may_come() const {
-    pollfd stop{stop_descriptor, POLLIN, 0};
+    pollfd stop{stop_from(), POLLIN, 0};
     constexpr int moment_ms = 100;
     if (::poll(&stop, 1, moment_ms) > 0 && stop.revents != 0) return false;
     struct stat status;
@@ -71,15 +71,18 @@ class FdStream final : public ByteStream {
 
   // Waits until there is something to read. True: it is to read no more.
   bool is_stopped() const {
-    pollfd wanted[] = {{fd_.get(), POLLIN, 0}, {stop_descriptor, POLLIN, 0}};  // poll() passes over -1
+    pollfd wanted[] = {{fd_.get(), POLLIN, 0}, {stop_from(), POLLIN, 0}};  // poll() passes over -1
     while (::poll(wanted, 2, -1) < 0)
       if (errno != EINTR) return false;  // read() says why
     return wanted[1].revents != 0;
   }
 
+  int stop_from() const { return stop_ >= 0 ? stop_ : stop_descriptor.load(); }
+
   Fd fd_;
   std::optional<std::uint64_t> total_;
   bool follows_;
+  int stop_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -164,7 +167,7 @@ Result<std::unique_ptr<Source>> open_window(Window window, const std::string& na
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open_file(const std::string& path, Access access) {
+Result<std::unique_ptr<Source>> open_file(const std::string& path, Access access, int stop) {
   const bool standard_input = path == "-";
   const std::string name = standard_input ? "standard input" : path;
   Fd fd(standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY), !standard_input);
@@ -179,14 +182,15 @@ Result<std::unique_ptr<Source>> open_file(const std::string& path, Access access
   if (S_ISREG(status.st_mode) && status.st_size > 0) {
     total = static_cast<std::uint64_t>(status.st_size);
     const off_t at = ::lseek(fd.get(), 0, SEEK_CUR);  // a shell may have read the start of standard input
-    if (access == Access::mapped && at >= 0 && at < status.st_size) {
-      std::optional<Window> window = Window::map(fd.get(), static_cast<std::uint64_t>(at), *total);
+    if ((access == Access::mapped || access == Access::growing) && at >= 0 && at < status.st_size) {
+      std::optional<Window> window =
+          Window::map(fd.get(), static_cast<std::uint64_t>(at), *total, access == Access::growing, stop);
       if (window) return open_window(std::move(*window), name);
     }
     ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
-  const bool follows = access == Access::followed && S_ISREG(status.st_mode);
-  return open_window(Window(std::make_unique<FdStream>(std::move(fd), total, follows)), name);
+  const bool follows = (access == Access::followed || access == Access::growing) && S_ISREG(status.st_mode);
+  return open_window(Window(std::make_unique<FdStream>(std::move(fd), total, follows, stop)), name);
 }
 
 Result<std::unique_ptr<Source>> open_memory(std::span<const std::uint8_t> bytes, std::size_t piece,

@@ -152,6 +152,7 @@ class PcapngSource final : public Source {
   const Notes* notes() const override { return &notes_; }
   Progress progress() const override { return window_.progress(); }
   bool frames_stay() const override { return !window_.is_stream(); }
+  bool was_cut() const override { return window_.was_cut(); }
   bool give_memory(Memory& memory, std::size_t frame_bytes) override { return window_.hand_over(memory, frame_bytes); }
 
  private:

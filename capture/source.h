@@ -83,6 +83,10 @@ class Source {
   // True: bytes of a frame stay where they are as long as the source lives, not only until the next read().
   virtual bool frames_stay() const { return false; }
 
+  // Frames that stay: some were looked at whose bytes were gone, since the file was made shorter meanwhile. They read as
+  // zeros (guard_mappings()).
+  virtual bool was_cut() const { return false; }
+
   // For those who work on the frames of the last read(), `frame_bytes` in all, while they read on. True: the frames lie
   // in `memory` now and stay until that is touched; what was in it is used in turn. False: they are valid until the next
   // read() only, since the source cannot do it or copying them costs less.

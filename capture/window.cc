@@ -7,9 +7,12 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "capture/open.h"
 
 namespace rdmascope::capture {
 
@@ -19,6 +22,8 @@ namespace {
 // makes shorter would otherwise end this one (SIGBUS on a page that is gone).
 constexpr std::size_t step_bytes = std::size_t{1} << 20;
 constexpr std::size_t release_bytes = std::size_t{8} << 20;
+// For a file that grows: address space, no memory. The most first; systems may have limits.
+constexpr std::size_t reserved_bytes[] = {std::size_t{1} << 42, std::size_t{1} << 38, std::size_t{1} << 35};
 
 std::size_t page_bytes() {
   static const std::size_t bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -39,13 +44,25 @@ Window::Window(std::unique_ptr<ByteStream> stream, bool unpacked, std::size_t fi
   at_ = end_ = start_ = buffer_.data();
 }
 
-std::optional<Window> Window::map(int fd, std::uint64_t from, std::uint64_t to) {
+std::optional<Window> Window::map(int fd, std::uint64_t from, std::uint64_t to, bool grows, int stop) {
   if (to > SIZE_MAX || from > to) return std::nullopt;
   Window window;
-  window.mapping_bytes_ = static_cast<std::size_t>(to);
-  void* const mapping = ::mmap(nullptr, window.mapping_bytes_, PROT_READ, MAP_SHARED, fd, 0);
+  window.grows_ = grows;
+  window.stop_ = stop;
+  void* mapping = MAP_FAILED;
+  const auto try_to_map = [&](std::size_t bytes) {
+    window.mapping_bytes_ = bytes;
+    mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED | (grows ? MAP_NORESERVE : 0), fd, 0);
+    return mapping != MAP_FAILED;
+  };
+  if (grows)
+    static_cast<void>(
+        std::ranges::any_of(reserved_bytes, [&](std::size_t bytes) { return bytes >= to && try_to_map(bytes); }));
+  else
+    try_to_map(static_cast<std::size_t>(to));
   if (mapping == MAP_FAILED) return std::nullopt;
   window.mapping_ = mapping;
+  window.guard_ = GuardedMapping(mapping, window.mapping_bytes_);
   // Nothing is won by MAP_POPULATE or by MADV_POPULATE_READ in steps (84 to 42 ms for 866 MB where plain faults took 96
   // to 14), and MADV_WILLNEED ahead of the reader doubles the time from disk.
   ::madvise(mapping, window.mapping_bytes_, MADV_SEQUENTIAL);  // reads ahead further; a hint, may fail
@@ -66,7 +83,10 @@ Window::Window(Window&& other) noexcept
       released_(other.released_),
       mapping_(std::exchange(other.mapping_, nullptr)),
       mapping_bytes_(other.mapping_bytes_),
+      guard_(std::move(other.guard_)),
       fd_(std::exchange(other.fd_, -1)),
+      stop_(other.stop_),
+      grows_(other.grows_),
       stream_(std::move(other.stream_)),
       buffer_(std::move(other.buffer_)),
       ended_(other.ended_),
@@ -82,7 +102,28 @@ Result<bool> Window::fill(std::size_t need) {
   return stream_ ? fill_stream(need) : fill_mapped(need);
 }
 
+// Until so many bytes are there behind at_, or it is told to stop.
+Result<void> Window::wait_for_growth(std::size_t need) {
+  const auto* const begin = static_cast<const std::uint8_t*>(mapping_);
+  for (bool stopped = false;;) {
+    struct stat status;
+    if (::fstat(fd_, &status) != 0) return {};
+    const std::size_t there = std::min(static_cast<std::size_t>(status.st_size), mapping_bytes_);
+    const std::size_t known = static_cast<std::size_t>(map_end_ - begin);
+    if (there < known)
+      return Error{fmt::format("it was made shorter while it was read, from {} to {} bytes", known, status.st_size)};
+    map_end_ = begin + there;
+    // What came before the word to stop belongs to it.
+    if (static_cast<std::size_t>(map_end_ - at_) >= need || stopped) return {};
+    pollfd stop{stop_ >= 0 ? stop_ : stop_descriptor.load(), POLLIN, 0};
+    constexpr int moment_ms = 50;
+    stopped = ::poll(&stop, 1, moment_ms) > 0 && stop.revents != 0;
+  }
+}
+
 Result<bool> Window::fill_mapped(std::size_t need) {
+  if (grows_ && static_cast<std::size_t>(map_end_ - at_) < need)
+    if (const Result<void> waited = wait_for_growth(need); !waited) return Error{waited.error()};
   const std::size_t rest = static_cast<std::size_t>(map_end_ - at_);
   const std::size_t wanted = std::min(rest, std::max(need, step_bytes));
   const bool enough = rest >= need;
@@ -97,9 +138,9 @@ Result<bool> Window::fill_mapped(std::size_t need) {
     released_ = last;
   }
   struct stat status;
-  if (::fstat(fd_, &status) == 0 && static_cast<std::size_t>(status.st_size) < mapping_bytes_)
-    return Error{
-        fmt::format("it was made shorter while it was read, from {} to {} bytes", mapping_bytes_, status.st_size)};
+  const auto known = static_cast<std::size_t>(map_end_ - static_cast<const std::uint8_t*>(mapping_));
+  if (::fstat(fd_, &status) == 0 && static_cast<std::size_t>(status.st_size) < known)
+    return Error{fmt::format("it was made shorter while it was read, from {} to {} bytes", known, status.st_size)};
   end_ = at_ + wanted;
   return enough;
 }

@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "capture/mapping_guard.h"
 #include "capture/source.h"
 
 namespace rdmascope::capture {
@@ -37,7 +38,9 @@ class Window {
 
   explicit Window(std::span<const std::uint8_t> bytes);  // somebody else's memory
   explicit Window(std::unique_ptr<ByteStream> stream, bool unpacked = false, std::size_t first_buffer = 512 << 10);
-  static std::optional<Window> map(int fd, std::uint64_t from, std::uint64_t to);  // nullopt: cannot be mapped
+  // nullopt: cannot be mapped. `grows`: what is written behind `to` belongs to it, too, until `stop` (-1:
+  // stop_descriptor) becomes readable.
+  static std::optional<Window> map(int fd, std::uint64_t from, std::uint64_t to, bool grows = false, int stop = -1);
 
   Window(Window&& other) noexcept;
   Window& operator=(Window&&) = delete;
@@ -70,6 +73,7 @@ class Window {
   bool hand_over(Memory& memory, std::size_t used);
 
   bool is_stream() const { return stream_ != nullptr; }
+  bool was_cut() const { return guard_.was_cut(); }
   bool is_unpacked() const { return unpacked_; }
   Progress progress() const;
 
@@ -78,6 +82,7 @@ class Window {
 
   Window() = default;
   Result<bool> fill_mapped(std::size_t need);
+  Result<void> wait_for_growth(std::size_t need);
   Result<bool> fill_stream(std::size_t need);
 
   const std::uint8_t *at_ = nullptr, *end_ = nullptr;
@@ -88,7 +93,9 @@ class Window {
   const std::uint8_t *map_end_ = nullptr, *released_ = nullptr;
   void* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
-  int fd_ = -1;
+  GuardedMapping guard_;
+  int fd_ = -1, stop_ = -1;
+  bool grows_ = false;
 
   // Stream.
   std::unique_ptr<ByteStream> stream_;

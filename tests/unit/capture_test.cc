@@ -1,6 +1,7 @@
 // Capture files in and out: every format and byte order, damage of every kind, files cut at every byte.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -24,6 +26,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "capture/mapping_guard.h"
 #include "capture/open.h"
 #include "capture/pcapng_options.h"
 #include "capture/writer.h"
@@ -924,6 +927,88 @@ TEST(Open, MappedFileThatShrinksIsAnError) {
     }
     ASSERT_GT(*got, 0u);
   }
+}
+
+TEST(Open, GrowingFileIsReadAsItIsWritten) {
+  const Bytes header = Maker().pcap().bytes, one = Maker().record(1, 2, pattern(50), 50).bytes;
+  const TempFile temp(header);
+  int stop[2];
+  ASSERT_EQ(::pipe(stop), 0);
+  const auto append = [&](std::span<const std::uint8_t> b) {
+    std::FILE* const file = std::fopen(temp.path().c_str(), "ab");
+    ASSERT_NE(file, nullptr);
+    ASSERT_EQ(std::fwrite(b.data(), 1, b.size(), file), b.size());
+    std::fclose(file);
+  };
+  Result<std::unique_ptr<Source>> source = open_file(temp.path(), Access::growing, stop[0]);
+  ASSERT_TRUE(source) << source.error();
+  EXPECT_TRUE((*source)->frames_stay());
+  std::vector<Frame> frames(100);
+  std::vector<std::span<const std::uint8_t>> kept;
+  const auto read = [&] {
+    const Result<std::size_t> got = (*source)->read(frames);
+    EXPECT_TRUE(got) << got.error();
+    for (std::size_t i = 0; got && i < *got; ++i) kept.push_back(frames[i].bytes);
+    return got ? *got : 0;
+  };
+  append(one);
+  EXPECT_EQ(read(), 1u);
+  // Half a record is none; the rest of it comes while somebody waits, and many more in one piece.
+  append(std::span(one).first(30));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    append(std::span(one).subspan(30));
+    Bytes many;
+    for (int i = 0; i < 20000; ++i) many.insert(many.end(), one.begin(), one.end());
+    append(many);
+    ASSERT_EQ(::write(stop[1], "x", 1), 1);
+  });
+  while (read() > 0) {
+  }
+  later.join();
+  ASSERT_EQ(kept.size(), 20002u);  // what was written before the word to stop
+  for (const std::span<const std::uint8_t> bytes : kept) ASSERT_TRUE(std::ranges::equal(bytes, pattern(50)));
+  ::close(stop[0]);
+  ::close(stop[1]);
+}
+
+TEST(Open, GrowingFileThatEndsInARecordSaysSo) {
+  Bytes file = Maker().pcap().bytes;
+  const Bytes one = Maker().record(1, 2, pattern(50), 50).bytes;
+  file.insert(file.end(), one.begin(), one.end() - 5);
+  const TempFile temp(file);
+  int stop[2];
+  ASSERT_EQ(::pipe(stop), 0);
+  ASSERT_EQ(::write(stop[1], "x", 1), 1);
+  expect_contains(read_all(open_file(temp.path(), Access::growing, stop[0])).error, "cut short at byte");
+  const TempFile other(sample_pcap(100));
+  const Result<std::unique_ptr<Source>> shrinking = open_file(other.path(), Access::growing, stop[0]);
+  ASSERT_TRUE(shrinking);
+  std::vector<Frame> frames(100);
+  ASSERT_EQ(*(*shrinking)->read(frames), 100u);
+  ASSERT_EQ(::truncate(other.path().c_str(), 30), 0);
+  const Result<std::size_t> got = (*shrinking)->read(frames);
+  ASSERT_FALSE(got);
+  expect_contains(got.error(), "was made shorter while it was read");
+  ::close(stop[0]);
+  ::close(stop[1]);
+}
+
+TEST(Open, MappedFramesThatAreCutOffReadAsZeros) {
+  guard_mappings();
+  const Bytes file = sample_pcap(10000);
+  const TempFile temp(file);
+  const Result<std::unique_ptr<Source>> source = open_file(temp.path(), Access::mapped);
+  ASSERT_TRUE(source);
+  std::vector<Frame> all(10001);
+  std::size_t n = 0;
+  while (const std::size_t got = *(*source)->read(std::span(all).subspan(n, 1000))) n += got;
+  ASSERT_EQ(n, 10000u);
+  EXPECT_FALSE((*source)->was_cut());
+  ASSERT_EQ(::truncate(temp.path().c_str(), 100), 0);
+  const std::span<const std::uint8_t> last = all[n - 1].bytes;
+  EXPECT_TRUE(std::ranges::all_of(last, [](std::uint8_t b) { return b == 0; }));
+  EXPECT_TRUE((*source)->was_cut());
 }
 
 TEST(Open, SlowPipeHandsOutFramesAsTheyArrive) {
