@@ -32,7 +32,11 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::uint32_t default_snap_length = 262144;
-constexpr std::int64_t status_every_ns = second_ns / 2, flush_every_ns = second_ns;
+constexpr std::int64_t status_every_ns = second_ns / 2, flush_every_ns = second_ns / 5;
+
+// What is told of the course on standard error: a line that people see change, or one JSON object after the other.
+enum class StatusForm { automatic, json };
+constexpr Choice<StatusForm> status_choices[] = {{"auto", StatusForm::automatic}, {"json", StatusForm::json}};
 
 struct CaptureCommand {
   std::vector<std::string> interfaces, filter_words;
@@ -46,6 +50,7 @@ struct CaptureCommand {
   std::uint64_t count = 0;
   WriterOptions writer;
   ColorWhen color = ColorWhen::automatic;
+  StatusForm status = StatusForm::automatic;
   DissectOptions dissect;
 };
 
@@ -121,6 +126,7 @@ class Capture {
   CaptureFiles::Facts facts();
   bool take(LiveBatch& batch);
   void show_status(bool last);
+  void tell_status(std::string_view event);
   void tell_of_interfaces();
   std::optional<std::uint64_t> lost() const;
   std::string loss_text() const;
@@ -146,6 +152,7 @@ class Capture {
   Counts counts_;
   std::int64_t start_ns_ = 0, start_clock_ns_ = 0, next_status_ns_ = 0, next_flush_ns_ = 0;
   std::uint64_t status_captured_ = 0;
+  std::uint64_t told_files_ = 0;
   std::int64_t status_ns_ = 0;
   bool status_wanted_ = false, status_shown_ = false;
   std::vector<std::uint64_t> received_;  // of each source
@@ -207,9 +214,9 @@ Result<std::vector<std::unique_ptr<capture::Source>>> Capture::open_sources() {
     Result<std::unique_ptr<capture::Source>> source = open_source(name, filter);
     if (!source) return Error{source.error()};
     names_.push_back((*source)->interfaces()[0].name);
-    first_number_.push_back(first_number_.empty() ? 0
-                                                  : first_number_.back() + static_cast<std::uint32_t>(
-                                                                               sources.back()->interfaces().size()));
+    first_number_.push_back(
+        first_number_.empty() ? 0
+                              : first_number_.back() + static_cast<std::uint32_t>(sources.back()->interfaces().size()));
     sources.push_back(std::move(*source));
   }
   received_.resize(sources.size());
@@ -217,7 +224,8 @@ Result<std::vector<std::unique_ptr<capture::Source>>> Capture::open_sources() {
   return sources;
 }
 
-Result<std::unique_ptr<capture::Source>> Capture::open_network_interface(const std::string& name, const std::string& filter) {
+Result<std::unique_ptr<capture::Source>> Capture::open_network_interface(const std::string& name,
+                                                                         const std::string& filter) {
   capture::LiveOptions options;
   options.interface = name;
   options.filter = filter;
@@ -252,9 +260,10 @@ Result<std::unique_ptr<capture::Source>> Capture::open_source(const std::string&
     if (sniffer) note(fmt::format("{}: capturing through an RDMA sniffer queue pair", name));
     if (sniffer || !in_software) return sniffer;
   }
-  note(fmt::format("{} is a device in software and has no sniffer; capturing on its network interface {}, which shows all but "
-                   "what two queue pairs of {} send each other",
-                   name, port->network_device, port->device));
+  note(fmt::format(
+      "{} is a device in software and has no sniffer; capturing on its network interface {}, which shows all but "
+      "what two queue pairs of {} send each other",
+      name, port->network_device, port->device));
   return open_network_interface(port->network_device, filter);
 }
 
@@ -345,9 +354,38 @@ bool Capture::take(LiveBatch& batch) {
   return more;
 }
 
+// For programs; what is not known is left out.
+void Capture::tell_status(std::string_view event) {
+  const std::int64_t now = monotonic_ns();
+  dissect::Text out;
+  out.put(fmt::format("{{\"event\":\"{}\",\"seconds\":{:.3f},\"packets\":{},\"bytes\":{},\"filtered\":{}", event,
+                      static_cast<double>(now - start_ns_) / 1e9, counts_.captured, counts_.bytes, counts_.filtered));
+  if (const std::optional<std::uint64_t> dropped = lost()) out.put(fmt::format(",\"lost\":{}", *dropped));
+  if (counts_.looked_at > 0)
+    out.put(fmt::format(",\"rdma_share\":{:.4f}",
+                        static_cast<double>(counts_.rdma) / static_cast<double>(counts_.looked_at)));
+  if (files_) {
+    out.put(fmt::format(",\"written\":{},\"files\":{},\"file\":\"", files_->packets(), files_->files()));
+    out.json_escaped(files_->last_path());
+    out.put('"');
+  }
+  out.put("}\n");
+  fmt::print(stderr, "{}", out.view());
+  std::fflush(stderr);
+}
+
 void Capture::show_status(bool last) {
   if (!status_wanted_) return;
   const std::int64_t now = monotonic_ns();
+  if (command_.status == StatusForm::json) {
+    // A new file is told of at once: who shows it must not miss its name.
+    const std::uint64_t files = files_ ? files_->files() : 0;
+    if (last || (now < next_status_ns_ && files == told_files_)) return;
+    told_files_ = files;
+    next_status_ns_ = now + status_every_ns;
+    tell_status("status");
+    return;
+  }
   if (last) {
     if (status_shown_) fmt::print(stderr, "\r\033[K");
     return;
@@ -364,8 +402,8 @@ void Capture::show_status(bool last) {
           ? fmt::format(", {}{:.0f} % RDMA", counts_.looked_at < counts_.captured ? "about " : "",
                         100.0 * static_cast<double>(counts_.rdma) / static_cast<double>(counts_.looked_at))
           : "";
-  fmt::print(stderr, "\r\033[K{}, {:.0f}/s{}, {}, {}, {} s  (Ctrl-C ends)", plural(counts_.captured, "packet"), rate, share,
-             size_text(counts_.bytes), loss_text(), (now - start_ns_) / second_ns);
+  fmt::print(stderr, "\r\033[K{}, {:.0f}/s{}, {}, {}, {} s  (Ctrl-C ends)", plural(counts_.captured, "packet"), rate,
+             share, size_text(counts_.bytes), loss_text(), (now - start_ns_) / second_ns);
   std::fflush(stderr);
 }
 
@@ -397,7 +435,8 @@ int Capture::run() {
   start_ns_ = monotonic_ns();
   start_clock_ns_ = real_time_ns();
   const bool screen_is_free = !writer_ && !checker_;
-  status_wanted_ = !command_.quiet && isatty(STDERR_FILENO) && (screen_is_free || !isatty(STDOUT_FILENO));
+  status_wanted_ = command_.status == StatusForm::json ||
+                   (!command_.quiet && isatty(STDERR_FILENO) && (screen_is_free || !isatty(STDOUT_FILENO)));
   if (!command_.quiet) note(fmt::format("capturing on {}", fmt::join(names_, ", ")));
   intake_ = std::make_unique<Intake>(std::move(*sources));
   if (!command_.write_file.empty()) {
@@ -409,6 +448,7 @@ int Capture::run() {
     files_ = std::move(*files);
   }
   if (writer_) writer_->begin(output_.text());
+  if (command_.status == StatusForm::json) tell_status("started");
 
   // Without -w nobody else watches these.
   const std::int64_t until_ns = stop->duration_s ? start_ns_ + static_cast<std::int64_t>(*stop->duration_s * 1e9)
@@ -469,16 +509,20 @@ int Capture::finish() {
   const std::uint64_t dropped_total = lost().value_or(0);
   const std::uint64_t shown = files_ ? files_->packets() : counts_.captured - counts_.filtered;
   const double seconds = static_cast<double>(monotonic_ns() - start_ns_) / 1e9;
+  if (command_.status == StatusForm::json) tell_status("ended");
   if (!command_.quiet) {
-    std::string sentence = fmt::format("{} received in {:.1f} s", plural(counts_.captured + dropped_total, "packet"), seconds);
+    std::string sentence =
+        fmt::format("{} received in {:.1f} s", plural(counts_.captured + dropped_total, "packet"), seconds);
     if (files_)
-      sentence += fmt::format(": {} written to {}{}", shown, files_->files() > 1 ? plural(files_->files(), "file") + ", last " : "",
+      sentence += fmt::format(": {} written to {}{}", shown,
+                              files_->files() > 1 ? plural(files_->files(), "file") + ", last " : "",
                               files_->last_path() == "-" ? "standard output" : files_->last_path());
     else
       sentence += fmt::format(": {} {}", shown, checker_ && !writer_ ? "judged" : "shown");
     if (display_filter_) sentence += fmt::format(", {} filtered out", counts_.filtered);
     if (files_ && failed_)
-      sentence += fmt::format(", {} not written", counts_.captured - counts_.filtered - std::min(shown, counts_.captured - counts_.filtered));
+      sentence += fmt::format(", {} not written", counts_.captured - counts_.filtered -
+                                                      std::min(shown, counts_.captured - counts_.filtered));
     note(sentence + ", " + loss_text());
     for (std::size_t s = 0; s < intake_->sources(); ++s)
       if (const auto* live = dynamic_cast<const capture::LiveSource*>(&intake_->source(s)))
@@ -501,32 +545,38 @@ int Capture::finish() {
 void add_capture_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<CaptureCommand>();
   CLI::App* capture = app.add_subcommand("capture", "Capture live packets: to a file, to the screen, under the rules");
-  capture->add_option("-i,--interface", options->interfaces,
-                      "where: a network interface or an RDMA device, as `rdmascope interfaces` shows them; may be repeated")
+  capture
+      ->add_option(
+          "-i,--interface", options->interfaces,
+          "where: a network interface or an RDMA device, as `rdmascope interfaces` shows them; may be repeated")
       ->type_name("IF")
       ->allow_extra_args(false)
       ->take_all();
-  capture->add_option("-w,--write-file", options->write_file, "write to this file; - is standard output")->type_name("FILE");
+  capture->add_option("-w,--write-file", options->write_file, "write to this file; - is standard output")
+      ->type_name("FILE");
   add_choice(*capture, "-F,--file-format", options->format, file_format_choices, "file format",
              "what -w writes; pcapng if not given");
   capture->add_option("FILTER", options->filter_words, "capture filter, as udp port 4791, in tcpdump's language")
       ->type_name("FILTER");
   capture->add_option("-f,--capture-filter", options->filter, "the same in one word")->type_name("FILTER");
-  capture->add_option("-Y,--display-filter", options->display_filter,
-                      "keep only packets that match, as 'infiniband.bth.becn == 1'; costs more than -f")
+  capture
+      ->add_option("-Y,--display-filter", options->display_filter,
+                   "keep only packets that match, as 'infiniband.bth.becn == 1'; costs more than -f")
       ->type_name("FILTER");
   capture->add_option("-s,--snapshot-length", options->snap_length, "keep this many bytes of each packet (262144)")
       ->type_name("BYTES")
       ->check(CLI::Range(1U, 262144U).description(""));
   capture->add_option("-c,--count", options->count, "stop after this many packets")->type_name("N");
-  capture->add_option("-a,--autostop", options->stop,
-                      "stop when: duration:SECONDS, filesize:KB, packets:N, files:N; may be repeated")
+  capture
+      ->add_option("-a,--autostop", options->stop,
+                   "stop when: duration:SECONDS, filesize:KB, packets:N, files:N; may be repeated")
       ->type_name("KEY:N")
       ->allow_extra_args(false)
       ->take_all();
-  capture->add_option("-b,--ring-buffer", options->ring,
-                      "go on to the next file: filesize:KB, duration:SECONDS, interval:SECONDS, packets:N; files:N keeps "
-                      "the newest N")
+  capture
+      ->add_option("-b,--ring-buffer", options->ring,
+                   "go on to the next file: filesize:KB, duration:SECONDS, interval:SECONDS, packets:N; files:N keeps "
+                   "the newest N")
       ->type_name("KEY:N")
       ->allow_extra_args(false)
       ->take_all();
@@ -539,10 +589,12 @@ void add_capture_command(CLI::App& app, Run& run) {
       ->check(CLI::Range(1U, 1U << 20).description(""));
   capture->add_flag("--completions", options->completions,
                     "RDMA devices: also the completion queue entries of the sniffer");
-  capture->add_option("-j,--time-stamp-type", options->timestamps,
-                      "who takes the time, as adapter_unsynced; `rdmascope interfaces IF` shows what it offers")
+  capture
+      ->add_option("-j,--time-stamp-type", options->timestamps,
+                   "who takes the time, as adapter_unsynced; `rdmascope interfaces IF` shows what it offers")
       ->type_name("TYPE");
-  capture->add_flag("--check", options->check, "judge while capturing: findings as they are made, the verdict at the end");
+  capture->add_flag("--check", options->check,
+                    "judge while capturing: findings as they are made, the verdict at the end");
   capture->add_option("--rule", options->rules, "--check by this rule only; may be repeated")
       ->type_name("ID")
       ->delimiter(',')
@@ -565,7 +617,10 @@ void add_capture_command(CLI::App& app, Run& run) {
   capture->add_flag("-x,--hex", options->writer.hex, "add a hex dump");
   add_choice(*capture, "-t,--time", options->writer.time, time_choices, "form", "as for rdmascope read");
   add_choice(*capture, "--color", options->color, color_choices, "setting", "colour the lines; auto: on a terminal");
-  capture->add_flag("-l,--immediate", options->immediate, "hand over packets within 1 ms, for pipes; else within 100 ms");
+  capture->add_flag("-l,--immediate", options->immediate,
+                    "hand over packets within 1 ms, for pipes; else within 100 ms");
+  add_choice(*capture, "--status", options->status, status_choices, "form",
+             "the course of it on standard error: a line on a terminal, or an object per half second for programs");
   capture->add_flag("-q,--quiet", options->quiet, "no status line and no counts");
   capture->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");
   capture->add_option("-Z,--relinquish-privileges", options->user, "become this user when the interfaces are open")

@@ -95,7 +95,8 @@ Result<void> CaptureFiles::begin(std::int64_t now_ns) {
   const Facts facts = facts_();
   described_ = facts.interfaces.size();
   if (file_number_ > 1) before_ = facts.statistics;
-  return writer_->describe(facts.interfaces);
+  if (const Result<void> described = writer_->describe(facts.interfaces); !described) return described;
+  return writer_->flush();  // who reads along finds its header
 }
 
 Result<void> CaptureFiles::end() {

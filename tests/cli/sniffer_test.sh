@@ -21,6 +21,11 @@ for device in mlx5_0 mlx4_0:1; do
     with "$tool" capture -i $device -c 110 -w "$work/seen.pcapng"
   expect "sniffer-same-bytes-$device" cmp -s <(bytes_of "$work/seen.pcapng" | head -1000) <(bytes_of "$work/sent.pcap" | head -1000)
 done
+check sees 0 '^captures there: all that the port sends and receives' with "$tool" interfaces mlx5_0
+check status-in-json 0 '^{"event":"ended","seconds":[0-9.]*,"packets":110,"bytes":[0-9]*,"filtered":0,"lost":0,.*"written":110,"files":1,"file":"' \
+  with "$tool" capture -i mlx4_0 -c 110 -w "$work/seen.pcapng" --status json
+check status-in-json-leaves-out-what-is-unknown 0 '"filtered":0,"rdma_share"' \
+  with "$tool" capture -i mlx5_0 -c 110 -w "$work/seen.pcapng" --status json
 check sniffer-knows-no-loss 0 '110 written to .*, 0 lost$' with "$tool" capture -i mlx4_0 -c 110 -w "$work/seen.pcapng"
 check sniffer-does-not-know 0 ', loss unknown$' with "$tool" capture -i mlx5_0 -c 110 -w "$work/seen.pcapng"
 check sniffer-lost 0 '[1-9][0-9]* lost$' with VERBS_DOUBLE_FAULTS=sd@30=1 "$tool" capture -i mlx4_0 -c 100 -w "$work/seen.pcapng"
