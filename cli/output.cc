@@ -1,26 +1,48 @@
 #include "cli/output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "cli/command.h"
 
 namespace rdmascope::cli {
 
-Output::Output(bool line_buffered) : limit_(line_buffered ? 1 : 64 * 1024) {}
+Output::Output(bool line_buffered) : limit_(line_buffered ? 1 : 64 * 1024), fd_(STDOUT_FILENO) {}
+
+Result<Output> Output::to_file(const std::string& path) {
+  Output out;
+  out.fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (out.fd_ < 0) return Error{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+  out.name_ = path;
+  return out;
+}
+
+Output::Output(Output&& other) noexcept
+    : text_(std::move(other.text_)),
+      limit_(other.limit_),
+      fd_(std::exchange(other.fd_, STDOUT_FILENO)),
+      name_(std::move(other.name_)),
+      open_(other.open_),
+      error_(std::move(other.error_)) {}
+
+Output::~Output() {
+  if (fd_ > STDERR_FILENO) ::close(fd_);
+}
 
 bool Output::flush() {
   std::string_view left = text_.view();
   while (open_ && !left.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
+    const ssize_t written = ::write(fd_, left.data(), left.size());
     if (written >= 0) {
       left.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
-      if (errno != EPIPE) error_ = fmt::format("cannot write to standard output: {}", std::strerror(errno));
+      if (errno != EPIPE) error_ = fmt::format("cannot write to {}: {}", name_, std::strerror(errno));
       open_ = false;
     }
   }

@@ -1,8 +1,9 @@
-// Standard output: buffered, written in large pieces, quiet when the reader has gone (a closed pipe is no error).
+// Standard output, or a file: buffered, written in large pieces, quiet when the reader has gone (a closed pipe is no error).
 #pragma once
 
 #include <string>
 
+#include "base/result.h"
 #include "cli/choice.h"
 #include "dissect/text.h"
 
@@ -11,6 +12,10 @@ namespace rdmascope::cli {
 class Output {
  public:
   explicit Output(bool line_buffered = false);
+  static Result<Output> to_file(const std::string& path);  // overwritten
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();
 
   dissect::Text& text() { return text_; }
 
@@ -24,6 +29,8 @@ class Output {
  private:
   dissect::Text text_;
   std::size_t limit_;
+  int fd_;
+  std::string name_ = "standard output";
   bool open_ = true;
   std::string error_;
 };

@@ -11,7 +11,8 @@ using replay::Case;
 using replay::Event;
 using replay::Verdict;
 
-TestReport::TestReport(TestReportOptions options) : options_(std::move(options)), output_(true) {}
+TestReport::TestReport(TestReportOptions options, Output output)
+    : options_(std::move(options)), output_(std::move(output)) {}
 
 void TestReport::add(const Case& c, std::string_view path) {
   ++counts_[static_cast<std::size_t>(c.verdict)];
@@ -29,27 +30,21 @@ std::uint64_t TestReport::total() const { return std::accumulate(counts_.begin()
 
 std::string TestReport::summary() const {
   std::vector<std::string> parts;
-  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::error, Verdict::known_deviation, Verdict::not_applicable,
-                          Verdict::skipped})
+  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::error, Verdict::known_deviation,
+                          Verdict::not_applicable, Verdict::skipped})
     if (count(v) > 0)
       parts.push_back(v == Verdict::error || v == Verdict::known_deviation
                           ? fmt::format("{} {}{}", count(v), name(v), count(v) == 1 ? "" : "s")
                           : fmt::format("{} {}", count(v), name(v)));
-  return fmt::format("{} test{}{}{}", total(), total() == 1 ? "" : "s", parts.empty() ? "" : ": ", fmt::join(parts, ", "));
+  return fmt::format("{} test{}{}{}", total(), total() == 1 ? "" : "s", parts.empty() ? "" : ": ",
+                     fmt::join(parts, ", "));
 }
 
-std::unique_ptr<TestReport> make_test_report(TestReportOptions options) {
-  switch (options.form) {
-    case TestForm::tap:
-      return make_test_tap_report(std::move(options));
-    case TestForm::junit:
-      return make_test_junit_report(std::move(options));
-    case TestForm::json:
-      return make_test_json_report(std::move(options));
-    case TestForm::text:
-      break;
-  }
-  return make_test_text_report(std::move(options));
+std::unique_ptr<TestReport> make_test_report(TestReportOptions options, Output output) {
+  static constexpr MakeTestReport* const makers[] = {make_test_text_report,   make_test_tap_report,
+                                                     make_test_junit_report,  make_test_json_report,
+                                                     make_test_ndjson_report, make_test_html_report};
+  return makers[static_cast<std::size_t>(options.form)](std::move(options), std::move(output));
 }
 
 std::string step_line(const Event& event) {

@@ -1,5 +1,5 @@
-// test as JUnit, as check writes it: one suite, a case for each verdict. Times are left out: the output of two runs is the
-// same.
+// test as JUnit, as check writes it: one suite, a case for each verdict. Times are left out: the output of two runs is
+// the same.
 #include <fmt/format.h>
 
 #include "cli/test_report.h"
@@ -29,11 +29,14 @@ class JunitReport final : public TestReport {
     std::string lines = c.message + '\n';
     for (const std::string& detail : c.details) lines += detail + '\n';
     if (c.verdict == Verdict::failed)
-      cases_ += fmt::format("      <failure type=\"failed\" message=\"{}\">{}</failure>\n", xml(c.message), xml_lines(lines));
+      cases_ +=
+          fmt::format("      <failure type=\"failed\" message=\"{}\">{}</failure>\n", xml(c.message), xml_lines(lines));
     else if (c.verdict == Verdict::error)
-      cases_ += fmt::format("      <error type=\"error\" message=\"{}\">{}</error>\n", xml(c.message), xml_lines(lines));
+      cases_ +=
+          fmt::format("      <error type=\"error\" message=\"{}\">{}</error>\n", xml(c.message), xml_lines(lines));
     else
-      cases_ += fmt::format("      <skipped message=\"{}\"/>\n", xml(fmt::format("{}: {}", name(c.verdict), c.message)));
+      cases_ +=
+          fmt::format("      <skipped message=\"{}\"/>\n", xml(fmt::format("{}: {}", name(c.verdict), c.message)));
     if (c.verdict == Verdict::failed || c.verdict == Verdict::error) {
       std::string steps;
       for (const Event& event : c.events) steps += step_line(event) + '\n';
@@ -43,8 +46,8 @@ class JunitReport final : public TestReport {
   }
 
   void put_end() override {
-    const std::string counts =
-        fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", total(), count(Verdict::failed), count(Verdict::error));
+    const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", total(),
+                                           count(Verdict::failed), count(Verdict::error));
     out().put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     out().put(fmt::format("<testsuites name=\"rdmascope test\" {}>\n", counts));
     out().put(fmt::format("  <testsuite name=\"{}\" {} skipped=\"{}\">\n", xml(options_.dut), counts,
@@ -59,8 +62,8 @@ class JunitReport final : public TestReport {
 
 }  // namespace
 
-std::unique_ptr<TestReport> make_test_junit_report(TestReportOptions options) {
-  return std::make_unique<JunitReport>(std::move(options));
+std::unique_ptr<TestReport> make_test_junit_report(TestReportOptions options, Output output) {
+  return std::make_unique<JunitReport>(std::move(options), std::move(output));
 }
 
 }  // namespace rdmascope::cli

@@ -11,7 +11,9 @@ using replay::Verdict;
 
 class TapReport final : public TestReport {
  public:
-  explicit TapReport(TestReportOptions options) : TestReport(std::move(options)) { out().put("TAP version 13\n"); }
+  TapReport(TestReportOptions options, Output output) : TestReport(std::move(options), std::move(output)) {
+    out().put("TAP version 13\n");
+  }
 
  private:
   void put_case(const Case& c, std::string_view path) override {
@@ -55,8 +57,8 @@ class TapReport final : public TestReport {
 
 }  // namespace
 
-std::unique_ptr<TestReport> make_test_tap_report(TestReportOptions options) {
-  return std::make_unique<TapReport>(std::move(options));
+std::unique_ptr<TestReport> make_test_tap_report(TestReportOptions options, Output output) {
+  return std::make_unique<TapReport>(std::move(options), std::move(output));
 }
 
 }  // namespace rdmascope::cli

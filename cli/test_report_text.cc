@@ -86,8 +86,8 @@ class TextReport final : public TestReport {
 
 }  // namespace
 
-std::unique_ptr<TestReport> make_test_text_report(TestReportOptions options) {
-  return std::make_unique<TextReport>(std::move(options));
+std::unique_ptr<TestReport> make_test_text_report(TestReportOptions options, Output output) {
+  return std::make_unique<TextReport>(std::move(options), std::move(output));
 }
 
 }  // namespace rdmascope::cli

@@ -44,7 +44,7 @@ Result<ChosenScript> read_chosen(const std::string& path, const std::string& sho
   Result<replay::ScriptHead> head = replay::head_of(*script);
   // A script that cannot even begin is run all the same, so that its verdict tells why.
   if (!head) head = replay::ScriptHead{script->name, "cannot be read", {}};
-  return ChosenScript{std::move(*script), std::move(*head), shown};
+  return ChosenScript{std::move(*script), std::move(*head), shown, path};
 }
 
 }  // namespace
@@ -108,15 +108,15 @@ Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>&
       }
       continue;
     }
-    if (name.ends_with(ending)) return Error{fmt::format("cannot read {}: no such file", name)};
     if (const Result<void> read = read_suite(); !read) return Error{read.error()};
     bool any = false;
     for (const ChosenScript& script : suite)
-      if (names(name, script.head.id) || script.path.starts_with(name + "/") ||
+      if (names(name, script.head.id) || script.path == name || script.path.starts_with(name + "/") ||
           plain(script.script.name) == plain(name) + std::string(ending)) {
         add(script);
         any = true;
       }
+    if (!any && name.ends_with(ending)) return Error{fmt::format("cannot read {}: no such file", name)};
     if (!any)
       return Error{fmt::format("no such script, folder, area of the suite or id: {}; `rdmascope test --list` shows them", name)};
   }
@@ -135,7 +135,7 @@ Result<std::vector<ChosenScript>> choose_scripts(const std::vector<std::string>&
 WantedIds::WantedIds(const std::vector<std::string>& named, std::string pattern) : pattern_(std::move(pattern)) {
   std::error_code problem;
   for (const std::string& name : named)
-    if (!fs::exists(name, problem)) parts_.push_back(plain(name));
+    if (!name.ends_with(ending) && !fs::exists(name, problem)) parts_.push_back(plain(name));
 }
 
 bool WantedIds::operator()(const std::string& id) const {

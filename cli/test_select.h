@@ -13,6 +13,7 @@ struct ChosenScript {
   replay::Script script;
   replay::ScriptHead head;
   std::string path;  // as shown: within the suite, or as the user named it
+  std::string file;  // where it is
 };
 
 // Where the suite is: beside the installed program, else where it was built from.

@@ -363,6 +363,7 @@ int sub(Call& call) {
   for (const Case& earlier : play.finished)
     if (earlier.id == c.id) wrong(fmt::format("two parts are called {}", part));
   if (play.options.wants && !play.options.wants(c.id)) return 0;
+  if (play.options.begins) play.options.begins(c.id);
   play.in_sub = part;
   Tester& tester = call.tester();
   const std::size_t events = tester.events().size();
@@ -481,8 +482,9 @@ Result<Script> read_script(const std::string& path) {
   return script;
 }
 
-Result<ScriptHead> head_of(const Script& script) {
-  const ScriptOptions options;
+Result<ScriptHead> head_of(const Script& script, SandboxLimits limits) {
+  ScriptOptions options;
+  options.limits = limits;
   Play play{script, options, Sandbox(options.limits)};
   furnish(play);
   if (const Result<void> loaded = play.sandbox.load(script.source, script.name); !loaded) return Error{loaded.error()};

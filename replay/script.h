@@ -27,12 +27,13 @@ struct ScriptHead {
   // "cdi-rx".
   std::string node{};
 };
-Result<ScriptHead> head_of(const Script& script);
+Result<ScriptHead> head_of(const Script& script, SandboxLimits limits = {});
 
 struct ScriptOptions {
   TesterOptions tester;
   SandboxLimits limits;
   std::function<bool(const std::string& id)> wants;  // parts with their own verdict ("ID/name"); empty: all
+  std::function<void(const std::string& id)> begins{};  // a part with its own verdict
 };
 
 struct ScriptRun {

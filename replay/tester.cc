@@ -71,6 +71,7 @@ void Tester::tell(Event::Kind kind, std::string text, const Connection* connecti
   event.connection = connection ? connection->id : 0;
   event.frame = frame;
   event.text = std::move(text);
+  if (options_.heard) options_.heard(event);
   events_.push_back(std::move(event));
 }
 

@@ -40,6 +40,8 @@ struct TesterOptions {
   bool destructive = false;                        // requests that may crash a device go out, too
   bool sampled = false;                            // long loops take a sample
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // of a long loop
+  // Every event as it happens; whether a step went well is known later, in the report.
+  std::function<void(const Event& event)> heard{};
 };
 
 // A frame as it passed, either way.

@@ -103,6 +103,46 @@ assert good['verdict'] == 'passed' and good['covers'] == ['C-01'] and good['step
 "$tool" test "$work/good.lua" -T json >"$work/1" && "$tool" test "$work/good.lua" -T json >"$work/2"
 expect two-runs-are-equal cmp -s "$work/1" "$work/2"
 
+# Reports in files, and what happens as it happens.
+"$tool" test "$work" --report "$work/r.xml" --report "$work/r.json" --report "$work/r.html" --report "$work/r.tap" --report "$work/r.txt" >"$work/r.out" 2>&1
+expect report-files-are-the-forms sh -c "cmp -s '$work/r.xml' '$work/junit.xml' && cmp -s '$work/r.json' '$work/out.json' && cmp -s '$work/r.tap' '$work/tap'"
+expect report-page-says-what-failed grep -q 'class="failed" open><summary>failed <b>B_2</b> good &amp; well' "$work/r.html"
+expect report-page-is-whole python3 -c "
+import html.parser
+opened = []
+class P(html.parser.HTMLParser):
+  def handle_starttag(self, tag, attrs): opened.append(tag) if tag not in ('meta', 'br') else None
+  def handle_endtag(self, tag): assert opened.pop() == tag, tag
+P().feed(open('$work/r.html').read())
+assert opened == [], opened
+"
+check report-ending-is-refused 2 '^rdmascope: --report .*r.doc: its ending says no form; choose .txt, ' "$tool" test "$work/good.lua" --report "$work/r.doc"
+check report-cannot-be-written 2 '^rdmascope: --report: cannot write /no/r.xml: No such file' "$tool" test "$work/good.lua" --report /no/r.xml
+"$tool" test "$work/good.lua" -T ndjson >"$work/ndjson" 2>&1
+expect ndjson-tells-as-it-happens python3 -c "
+import json
+lines = [json.loads(line) for line in open('$work/ndjson')]
+assert lines[0]['begins']['id'] == 'G-1' and lines[0]['begins']['script'].endswith('good.lua'), lines[0]
+heard = [l['event'] for l in lines if 'event' in l]
+verdict = [l['verdict'] for l in lines if 'verdict' in l]
+assert len(verdict) == 1 and verdict[0]['verdict'] == 'passed' and [e['text'] for e in verdict[0]['steps']] == [e['text'] for e in heard]
+assert lines[-1] == {'summary': '1 test: 1 passed'}, lines[-1]
+"
+"$tool" test C09-060 --list -T json >"$work/list.json"
+expect list-in-json python3 -c "
+import json, os
+scripts = json.load(open('$work/list.json'))
+assert scripts and all(s['id'].startswith('C09-060') and os.path.isfile(s['file']) and s['covers'] for s in scripts), scripts
+"
+check script-of-the-suite-alone 0 '4 tests: 4 passed' "$tool" test transport/c09_060_05.lua
+check script-that-is-not-there 2 '^rdmascope: cannot read transport/no.lua: no such file' "$tool" test transport/no.lua
+"$tool" test --list-mutants -T json >"$work/mutants.json"
+expect list-mutants-in-json python3 -c "
+import json
+mutants = json.load(open('$work/mutants.json'))
+assert {m['model'] for m in mutants} == {'queue pairs', 'node', 'cdi'} and len(mutants) > 200, len(mutants)
+"
+
 check record 0 '1 passed' "$tool" test "$work/good.lua" --record "$work/record.pcapng"
 check record-holds-every-packet 0 '^4$' sh -c "'$tool' read '$work/record.pcapng' -Y infiniband.bth | wc -l"
 check record-says-the-step 0 'good.lua:5 expect RC_RDMA_READ_REQUEST' "$tool" read "$work/record.pcapng" -V
