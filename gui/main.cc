@@ -3,11 +3,14 @@
 #include <QCommandLineParser>
 #include <QStyleHints>
 
+#include "capture/mapping_guard.h"
+#include "gui/capture_tab.h"
 #include "gui/main_window.h"
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
 
 int main(int argc, char** argv) {
+  rdmascope::capture::guard_mappings();
   QApplication app(argc, argv);
   QApplication::setApplicationName("rdmascope");
   QApplication::setOrganizationName("rdmascope");

@@ -28,12 +28,12 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "capture/writer.h"
-#include "gui/connections_view.h"
-#include "gui/findings_view.h"
-#include "gui/graphs_view.h"
+#include "gui/capture_bar.h"
+#include "gui/capture_dialog.h"
+#include "gui/capture_tab.h"
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
+#include "gui/tester_view.h"
 
 namespace rdmascope::gui {
 namespace {
@@ -41,108 +41,6 @@ namespace {
 constexpr int most_recent = 10;
 
 }  // namespace
-
-// --- A capture -------------------------------------------------------------------------------------------------------
-
-CaptureTab::CaptureTab(const QString& path, QWidget* parent)
-    : QWidget(parent),
-      file_(std::make_unique<CaptureFile>(path)),
-      error_bar_(new QWidget),
-      error_(new QLabel),
-      views_(new QTabWidget),
-      packets_(new PacketsView),
-      connections_(new ConnectionsView),
-      findings_(new FindingsView),
-      graphs_(new GraphsView) {
-  auto* const bar = new QHBoxLayout(error_bar_);
-  error_->setWordWrap(true);
-  error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  auto* const close = new QPushButton(tr("Close"));
-  bar->addWidget(error_, 1);
-  bar->addWidget(close);
-  bar->setContentsMargins(8, 4, 8, 4);
-  error_bar_->setAutoFillBackground(true);
-  error_bar_->setStyleSheet("QWidget { background: #7a1f1f; color: white; } QPushButton { padding: 2px 10px; }");
-  error_bar_->hide();
-  connect(close, &QPushButton::clicked, error_bar_, &QWidget::hide);
-  views_->setDocumentMode(true);
-  views_->setTabPosition(QTabWidget::South);
-  views_->addTab(packets_, tr("&Packets"));
-  views_->addTab(connections_, tr("Co&nnections"));
-  views_->addTab(findings_, tr("&Findings"));
-  views_->addTab(graphs_, tr("&Graphs"));
-  auto* const all = new QVBoxLayout(this);
-  all->setContentsMargins(0, 0, 0, 0);
-  all->setSpacing(0);
-  all->addWidget(error_bar_);
-  all->addWidget(views_);
-
-  connect(file_.get(), &CaptureFile::failed, this, &CaptureTab::show_error, Qt::QueuedConnection);
-  for (const auto signal : {&CaptureFile::grown, &CaptureFile::indexed, &CaptureFile::followed_up})
-    connect(file_.get(), signal, this, &CaptureTab::statusChanged, Qt::QueuedConnection);
-  connect(packets_, &PacketsView::countChanged, this, &CaptureTab::statusChanged);
-  connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
-  connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
-  connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
-  connect(packets_, &PacketsView::currentChanged, graphs_, &GraphsView::select);
-  connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
-  const auto show_filtered = [this](const QString& text) {
-    packets_->set_filter(text);
-    views_->setCurrentWidget(packets_);
-  };
-  connect(connections_, &ConnectionsView::filterWanted, this, show_filtered);
-  connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
-  connect(findings_, &FindingsView::filterWanted, this, show_filtered);
-  connect(graphs_, &GraphsView::filterWanted, this, show_filtered);
-  findings_->set_verdict_shown(false);
-  packets_->set_file(file_.get());
-  connections_->set_file(file_.get());
-  findings_->set_file(file_.get());
-  graphs_->set_file(file_.get());
-  file_->start();
-}
-
-CaptureTab::~CaptureTab() {
-  // Views let go before the file goes.
-  packets_->set_file(nullptr);
-  connections_->set_file(nullptr);
-  findings_->set_file(nullptr);
-  graphs_->set_file(nullptr);
-}
-
-QString CaptureTab::error() const { return error_bar_->isHidden() ? QString() : error_->text(); }
-
-void CaptureTab::show_error(const QString& why) {
-  error_->setText(why);
-  error_bar_->show();
-  emit statusChanged();
-}
-
-QString CaptureTab::status() const {
-  const qulonglong all = file_->index().size();
-  const PacketModel& model = packets_->model();
-  QString out = tr("%L1 packets").arg(all);
-  if (model.is_filtered()) out += tr(", %L1 shown").arg(model.rowCount());
-  if (!model.marks().empty()) out += tr(", %L1 marked").arg(model.marks().size());
-  if (packets_->current() > 0) out += tr(", at %L1").arg(packets_->current());
-  if (file_->reading()) out += tr(", reading");
-  if (file_->following()) out += tr(", following the connections");
-  if (model.is_filtering()) out += tr(", filtering");
-  return out;
-}
-
-QString CaptureTab::verdict() const {
-  const std::shared_ptr<const Followed> known = file_->followed();
-  return known ? QString::fromStdString(known->verdict) : QString();
-}
-
-// Where a filter hides the packet, the filter goes: who clicks wants to see it.
-void CaptureTab::go_to(quint64 frame, const QString& field) {
-  views_->setCurrentWidget(packets_);
-  if (packets_->go_to(frame, field)) return;
-  packets_->set_filter({});
-  packets_->go_to(frame, field);
-}
 
 // --- The window ------------------------------------------------------------------------------------------------------
 
@@ -175,12 +73,7 @@ MainWindow::MainWindow(QWidget* parent)
   statusBar()->addPermanentWidget(progress_);
   make_menus();
   connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::show_status);
-  connect(tabs_, &QTabWidget::tabCloseRequested, this, [this](int index) {
-    QWidget* const tab = tabs_->widget(index);
-    tabs_->removeTab(index);
-    delete tab;
-    show_status();
-  });
+  connect(tabs_, &QTabWidget::tabCloseRequested, this, &MainWindow::close_tab);
   const QSettings settings;
   if (!restoreGeometry(settings.value("window/geometry").toByteArray())) resize(1280, 800);
   restoreState(settings.value("window/state").toByteArray());
@@ -195,12 +88,28 @@ CaptureTab* MainWindow::current() const { return qobject_cast<CaptureTab*>(tabs_
 int MainWindow::count() const { return tabs_->count(); }
 bool MainWindow::is_dark() const { return palette().color(QPalette::Base).lightness() < 128; }
 
-CaptureTab* MainWindow::open(const QString& path) {
-  auto* const tab = new CaptureTab(path);
+CaptureTab* MainWindow::add_tab() {
+  auto* const tab = new CaptureTab;
   tab->packets().set_dark(is_dark());
   tab->packets().filter_bar().set_history(QSettings().value("filter/history").toStringList());
   connect(tab, &CaptureTab::statusChanged, this, &MainWindow::show_status);
-  tabs_->setCurrentIndex(tabs_->addTab(tab, QFileInfo(path).fileName()));
+  connect(tab, &CaptureTab::titleChanged, this, [this, tab] {
+    const int index = tabs_->indexOf(tab);
+    if (index >= 0) tabs_->setTabText(index, tab->title());
+  });
+  connect(tab, &CaptureTab::fileWanted, this, &MainWindow::open);
+  connect(tab, &CaptureTab::savedAs, this, [this](const QString& path) {
+    remember_recent(QFileInfo(path).absoluteFilePath());
+    statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
+  });
+  connect(&tab->bar(), &CaptureBar::saveWanted, this, [this, tab] { ask_to_save(*tab); });
+  return tab;
+}
+
+CaptureTab* MainWindow::open(const QString& path) {
+  CaptureTab* const tab = add_tab();
+  tab->open(path);
+  tabs_->setCurrentIndex(tabs_->addTab(tab, tab->title()));
   tabs_->setTabToolTip(tabs_->currentIndex(), path);
   tab->packets().list().setFocus();
   if (QFileInfo(path).isReadable()) remember_recent(QFileInfo(path).absoluteFilePath());
@@ -208,10 +117,80 @@ CaptureTab* MainWindow::open(const QString& path) {
   return tab;
 }
 
+CaptureTab* MainWindow::capture(const CaptureChoice& choice) {
+  CaptureTab* const tab = add_tab();
+  tabs_->setCurrentIndex(tabs_->addTab(tab, tr("Capture")));
+  tab->capture(choice);
+  tab->packets().list().setFocus();
+  show_status();
+  return tab;
+}
+
+TesterView* MainWindow::tester() const {
+  for (int i = 0; i < tabs_->count(); ++i)
+    if (auto* const view = qobject_cast<TesterView*>(tabs_->widget(i))) return view;
+  return nullptr;
+}
+
+TesterView* MainWindow::show_tester() {
+  TesterView* view = tester();
+  if (!view) {
+    view = new TesterView;
+    tabs_->addTab(view, tr("Tester"));
+    connect(view, &TesterView::statusChanged, this, &MainWindow::show_status);
+    connect(view, &TesterView::recordingWanted, this, [this, view](const QString& path) {
+      CaptureTab* const tab = add_tab();
+      tab->open_copy(path, tr("Recording of %1").arg(view->bench().dut));
+      tabs_->setCurrentIndex(tabs_->addTab(tab, tab->title()));
+      show_status();
+    });
+  }
+  tabs_->setCurrentWidget(view);
+  return view;
+}
+
+bool MainWindow::may_close(CaptureTab& tab) {
+  if (!tab.is_unsaved() && !tab.is_capturing()) return true;
+  QMessageBox box(QMessageBox::Question, tr("rdmascope"),
+                  tab.is_capturing() ? tr("A capture is going on. End it and save its packets?")
+                                     : tr("The packets of this capture are in no file yet. Save them?"),
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  // In a file of the user's nothing is lost.
+  if (!tab.is_unsaved())
+    box.setStandardButtons(QMessageBox::Close | QMessageBox::Cancel), box.setText(tr("A capture is going on. End it?"));
+  switch (box.exec()) {
+    case QMessageBox::Save: {
+      if (!ask_to_save(tab)) return false;
+      const QString why = tab.finish_saving();
+      if (!why.isEmpty()) QMessageBox::warning(this, tr("Save capture"), why);
+      return why.isEmpty();
+    }
+    case QMessageBox::Discard:
+    case QMessageBox::Close:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void MainWindow::close_tab(int index) {
+  QWidget* const tab = tabs_->widget(index);
+  auto* const capture = qobject_cast<CaptureTab*>(tab);
+  auto* const tester = qobject_cast<TesterView*>(tab);
+  if ((capture && !may_close(*capture)) || (tester && !tester->may_close())) return;
+  tabs_->removeTab(index);
+  delete tab;
+  show_status();
+}
+
 void MainWindow::show_status() {
   CaptureTab* const tab = current();
-  status_->setText(tab ? tab->status() : tr("Open a capture file (Ctrl+O), or drop one here"));
-  const bool busy = tab && (tab->file().reading() || tab->file().following());
+  const TesterView* const tester = tab ? nullptr : qobject_cast<TesterView*>(tabs_->currentWidget());
+  status_->setText(tab      ? tab->status()
+                   : tester ? tester->headline()
+                            : tr("Open a capture file (Ctrl+O), drop one here, or capture (Ctrl+K)"));
+  const bool busy =
+      tab && tab->has_file() && !tab->is_capturing() && (tab->file().reading() || tab->file().following());
   progress_->setVisible(busy);
   if (busy) {
     // How far following is, nobody says.
@@ -242,11 +221,15 @@ void MainWindow::make_menus() {
   file->addAction(tr("&Open..."), QKeySequence::Open, this, &MainWindow::ask_to_open);
   recent_ = file->addMenu(tr("Open &recent"));
   connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
-  file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+E"), this, &MainWindow::export_shown);
-  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this,
-                  with_tab([](CaptureTab& t) { t.file().cancel(); }));
+  file->addAction(tr("&Save capture..."), QKeySequence::Save, this,
+                  with_tab([this](CaptureTab& t) { ask_to_save(t); }));
+  file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+Shift+E"), this, &MainWindow::export_shown);
+  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this, with_tab([](CaptureTab& t) {
+                    if (t.is_capturing()) return t.stop_capture();
+                    if (t.has_file()) t.file().cancel();
+                  }));
   file->addAction(tr("&Close"), QKeySequence::Close, this, [this] {
-    if (tabs_->currentIndex() >= 0) emit tabs_->tabCloseRequested(tabs_->currentIndex());
+    if (tabs_->currentIndex() >= 0) close_tab(tabs_->currentIndex());
   });
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
@@ -307,6 +290,26 @@ void MainWindow::make_menus() {
     forms->addAction(action);
   }
 
+  QMenu* const live = menuBar()->addMenu(tr("&Capture"));
+  live->addAction(tr("&Options..."), QKeySequence("Ctrl+K"), this, &MainWindow::ask_to_capture);
+  live->addAction(tr("&Start or stop"), QKeySequence("Ctrl+E"), this, &MainWindow::start_or_stop);
+  live->addAction(tr("&Restart"), QKeySequence("Ctrl+R"), this, with_tab([this](CaptureTab& t) {
+                    if (t.choice() && may_close(t)) t.restart_capture();
+                  }));
+
+  QMenu* const test = menuBar()->addMenu(tr("&Test"));
+  // Does something with the tester, which opens if it is not there.
+  const auto with_tester = [this](auto what) { return [this, what] { what(*show_tester()); }; };
+  test->addAction(tr("&Tester"), QKeySequence("Ctrl+Shift+T"), this, &MainWindow::show_tester);
+  test->addSeparator();
+  test->addAction(tr("&Run selected"), QKeySequence("F5"), this, with_tester([](TesterView& t) { t.run_selected(); }));
+  test->addAction(tr("Run &all"), QKeySequence("Ctrl+F5"), this, with_tester([](TesterView& t) { t.run({}); }));
+  test->addAction(tr("A&gain"), QKeySequence("Shift+F5"), this, with_tester([](TesterView& t) {
+                    if (t.last_run()) t.run_again();
+                  }));
+  test->addAction(tr("Again what &failed"), this, with_tester([](TesterView& t) { t.run_bad(); }));
+  test->addAction(tr("&Stop"), this, with_tester([](TesterView& t) { t.stop(); }));
+
   QMenu* const help = menuBar()->addMenu(tr("&Help"));
   help->addAction(tr("&About rdmascope"), this, [this] {
     QMessageBox::about(
@@ -327,6 +330,33 @@ void MainWindow::ask_to_open() {
   }
 }
 
+void MainWindow::ask_to_capture() {
+  CaptureDialog dialog(CaptureChoice::saved(), this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  const CaptureChoice choice = dialog.choice();
+  choice.save();
+  capture(choice);
+}
+
+// Starts as the last time, as long as something was chosen then.
+void MainWindow::start_or_stop() {
+  if (CaptureTab* const tab = current(); tab && tab->is_capturing()) return tab->stop_capture();
+  const CaptureChoice choice = CaptureChoice::saved();
+  if (choice.interfaces.isEmpty()) return ask_to_capture();
+  capture(choice);
+}
+
+bool MainWindow::ask_to_save(CaptureTab& tab) {
+  if (!tab.has_file()) return false;
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Save capture"), QSettings().value("open/folder").toString(), tr("pcapng (*.pcapng)"));
+  if (path.isEmpty()) return false;
+  tab.stop_and_wait();
+  const QString why = tab.save_as(path);
+  if (!why.isEmpty()) QMessageBox::warning(this, tr("Save capture"), why);
+  return why.isEmpty();
+}
+
 void MainWindow::remember_recent(const QString& path) {
   QSettings settings;
   QStringList all = settings.value("open/recent").toStringList();
@@ -344,7 +374,7 @@ void MainWindow::fill_recent() {
 
 void MainWindow::ask_go_to() {
   CaptureTab* const tab = current();
-  if (!tab || tab->file().index().size() == 0) return;
+  if (!tab || !tab->has_file() || tab->file().index().size() == 0) return;
   bool good = false;
   const int most = static_cast<int>(tab->file().index().size());
   const int frame = QInputDialog::getInt(this, tr("Go to packet"), tr("Number of the packet, 1 to %L1:").arg(most),
@@ -407,6 +437,12 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  for (int i = 0; i < tabs_->count(); ++i) {
+    auto* const tab = qobject_cast<CaptureTab*>(tabs_->widget(i));
+    if (tab && !may_close(*tab)) return event->ignore();
+    auto* const tester = qobject_cast<TesterView*>(tabs_->widget(i));
+    if (tester && !tester->may_close()) return event->ignore();
+  }
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());

@@ -1,10 +1,7 @@
-// The main window: captures in tabs, each with its packets, connections and findings; menus, keys, recent files.
+// The main window: captures in tabs; menus, keys, recent files.
 #pragma once
 
 #include <QMainWindow>
-
-#include <memory>
-#include <vector>
 
 class QLabel;
 class QMenu;
@@ -13,45 +10,9 @@ class QTabWidget;
 
 namespace rdmascope::gui {
 
-class CaptureFile;
-class ConnectionsView;
-class FindingsView;
-class GraphsView;
-class PacketsView;
-
-// One capture: the views of it, and what went wrong, in words.
-class CaptureTab final : public QWidget {
-  Q_OBJECT
-
- public:
-  explicit CaptureTab(const QString& path, QWidget* parent = nullptr);
-  ~CaptureTab() override;
-
-  CaptureFile& file() { return *file_; }
-  PacketsView& packets() { return *packets_; }
-  ConnectionsView& connections() { return *connections_; }
-  FindingsView& findings() { return *findings_; }
-  QTabWidget& views() { return *views_; }
-  QString error() const;   // that is shown; empty: none
-  QString status() const;  // "110 packets, 12 shown"
-  QString verdict() const;
-  void go_to(quint64 frame, const QString& field = {});
-
- signals:
-  void statusChanged();
-
- private:
-  void show_error(const QString& why);
-
-  std::unique_ptr<CaptureFile> file_;
-  QWidget* error_bar_;
-  QLabel* error_;
-  QTabWidget* views_;
-  PacketsView* packets_;
-  ConnectionsView* connections_;
-  FindingsView* findings_;
-  GraphsView* graphs_;
-};
+class CaptureTab;
+class TesterView;
+struct CaptureChoice;
 
 class MainWindow final : public QMainWindow {
   Q_OBJECT
@@ -61,7 +22,10 @@ class MainWindow final : public QMainWindow {
   ~MainWindow() override;
 
   CaptureTab* open(const QString& path);
-  CaptureTab* current() const;  // nullptr: nothing is open
+  CaptureTab* capture(const CaptureChoice& choice);
+  TesterView* show_tester();    // there is one
+  CaptureTab* current() const;  // nullptr: nothing is open, or the tester is in front
+  TesterView* tester() const;   // nullptr: it is not open
   int count() const;
 
  protected:
@@ -71,9 +35,16 @@ class MainWindow final : public QMainWindow {
   void changeEvent(QEvent* event) override;
 
  private:
+  CaptureTab* add_tab();
+  // False: the user wants to keep what is in it.
+  bool may_close(CaptureTab& tab);
+  void close_tab(int index);
   void make_menus();
   void show_status();
   void ask_to_open();
+  void ask_to_capture();
+  void start_or_stop();
+  bool ask_to_save(CaptureTab& tab);
   void ask_go_to();
   void ask_find();
   void find_again(bool backwards);

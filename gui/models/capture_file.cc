@@ -1,6 +1,8 @@
 #include "gui/models/capture_file.h"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QTemporaryFile>
@@ -18,6 +20,10 @@ namespace {
 
 constexpr std::size_t batch = 1024;
 constexpr std::chrono::milliseconds between_signals{100};
+// A growing file is followed from its start again and again. So many times as long as that took it then rests, so that
+// it costs a quarter of a core whatever the size, and small captures are up to date.
+constexpr int rest_factor = 3;
+constexpr std::chrono::milliseconds least_rest{500};
 // So many findings, messages and steps stay; a capture has more when something is very wrong, or very long.
 constexpr std::size_t most_findings = 1'000'000, most_messages = 5'000'000, most_steps = 20'000'000;
 
@@ -121,31 +127,51 @@ class Gatherer final : public check::Listener {
 
 }  // namespace
 
-CaptureFile::CaptureFile(QString path, QObject* parent) : QObject(parent), path_(std::move(path)) {}
+CaptureFile::CaptureFile(QString path, Growth growth, QObject* parent)
+    : QObject(parent), path_(std::move(path)), growth_(growth), stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 CaptureFile::~CaptureFile() {
   cancel();
-  if (thread_.joinable()) thread_.join();
+  if (reader_.joinable()) reader_.join();
+  if (follower_.joinable()) follower_.join();
   source_.reset();
+  if (stop_event_ >= 0) ::close(stop_event_);
   if (!unpacked_.isEmpty()) QFile::remove(unpacked_);
 }
 
 void CaptureFile::start() {
-  reading_ = true;
-  thread_ = std::thread([this] {
+  reading_ = following_ = true;
+  reader_ = std::thread([this] {
     read();
-    reading_ = false;
+    {
+      const std::lock_guard lock(mutex_);
+      reading_ = false;
+    }
+    changed_.notify_all();
     emit grown();
     emit indexed();
-    if (stop_ || index_.size() == 0) return;
-    following_ = true;
-    follow();
+  });
+  follower_ = std::thread([this] {
+    follow_along();
     following_ = false;
-    if (!stop_) emit followed_up();
   });
 }
 
-void CaptureFile::cancel() { stop_ = true; }
+void CaptureFile::tell_to_stop() {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(stop_event_, &one, sizeof one));
+}
+
+void CaptureFile::cancel() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  tell_to_stop();
+}
+
+void CaptureFile::finish() { tell_to_stop(); }
 
 std::shared_ptr<const Followed> CaptureFile::followed() const {
   const std::lock_guard lock(mutex_);
@@ -172,7 +198,8 @@ std::uint16_t CaptureFile::link_of(const capture::Frame& frame, const std::vecto
 
 void CaptureFile::read() {
   const std::string path = path_.toStdString();
-  auto opened = capture::open_file(path, capture::Access::mapped);
+  const bool grows = growth_ == Growth::grows;
+  auto opened = capture::open_file(path, grows ? capture::Access::growing : capture::Access::mapped, stop_event_);
   if (!opened) return emit failed(QString::fromStdString(opened.error()));
   source_ = std::move(*opened);
   // Frames of packed files and pipes do not stay: they are written to a file that does.
@@ -295,14 +322,40 @@ QString CaptureFile::write(const std::string& path, bool as_pcap, const std::vec
 
 // --- Following -------------------------------------------------------------------------------------------------------
 
-void CaptureFile::follow() {
+void CaptureFile::follow_along() {
+  using Clock = std::chrono::steady_clock;
+  std::size_t done = 0;
+  Clock::duration rest = least_rest;
+  for (bool last = false; !last;) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_ended = [this] { return stop_ || !reading_; };
+      if (growth_ == Growth::grows)
+        changed_.wait_for(lock, rest, has_ended);
+      else
+        changed_.wait(lock, has_ended);
+      last = !reading_;
+    }
+    if (stop_) return;
+    const std::size_t count = index_.size();
+    if (count == done) continue;
+    const Clock::time_point begin = Clock::now();
+    follow(count);
+    rest = std::max<Clock::duration>(least_rest, rest_factor * (Clock::now() - begin));
+    done = count;
+    if (last) following_ = false;  // before those who hear of it ask
+    if (!stop_) emit followed_up();
+  }
+}
+
+void CaptureFile::follow(std::size_t count) {
   auto out = std::make_shared<Followed>();
+  out->frames = count;
   Gatherer gatherer(*out);
   check::CheckOptions options;
   options.packets = options.messages = true;
   check::Checker checker(options, gatherer);
   std::size_t at = 0;
-  const std::size_t count = index_.size();
   checker.run([&](check::Batch& next) {
     const std::size_t take = stop_ ? 0 : std::min(batch, count - at);
     next.frames.resize(take);
@@ -314,6 +367,7 @@ void CaptureFile::follow() {
   });
   checker.finish();
   gatherer.finish(checker);
+  if (stop_) return;  // half of it would tell of an end that is none
   const std::lock_guard lock(mutex_);
   followed_ = std::move(out);
 }

@@ -6,6 +6,7 @@
 #include <QString>
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,7 +66,7 @@ struct StepRow {
   bool retransmission;
 };
 
-// Everything `check` has found; made once, never changed.
+// Everything `check` has found; made once, never changed. While a file grows another one takes its place now and then.
 struct Followed {
   check::Annotator annotations{check::Annotator::Readings::two};
   std::vector<FoundRow> findings;          // in the order of the capture
@@ -74,6 +75,7 @@ struct Followed {
   std::vector<StepRow> steps;              // in order of frame
   std::vector<std::string> cdi;            // the course of CDI connections, as `check` prints it
   check::Totals totals;
+  std::size_t frames = 0;      // it is about that many of the first; less than all while a file grows
   std::string verdict;         // one sentence, as `check` prints it
   std::uint64_t left_out = 0;  // findings, messages and steps beyond what is kept
 };
@@ -82,18 +84,24 @@ class CaptureFile : public QObject {
   Q_OBJECT
 
  public:
-  explicit CaptureFile(QString path, QObject* parent = nullptr);
+  // A file that grows is being written: its end is no end before finish().
+  enum class Growth { fixed, grows };
+  explicit CaptureFile(QString path, Growth growth = Growth::fixed, QObject* parent = nullptr);
   ~CaptureFile() override;  // cancels what is going on
 
   // Begins to read; the signals say what comes of it. Errors of opening come by failed(), too.
   void start();
   void cancel();  // keeps what was read
+  void finish();  // what is written now is all
 
   const QString& path() const { return path_; }
   const FrameIndex& index() const { return index_; }
+  bool grows() const { return growth_ == Growth::grows; }  // or did
   bool reading() const { return reading_; }
-  bool following() const { return following_; }
+  bool following() const { return following_; }  // followed() is not the last word
   double progress() const { return progress_; }  // of the reading, 0 to 1
+  // Another program has made the file shorter: frames behind that place read as zeros.
+  bool was_cut() const { return !reading_ && source_ && source_->was_cut(); }
   // nullptr: not yet. It lives on when the file is closed.
   std::shared_ptr<const Followed> followed() const;
 
@@ -108,7 +116,7 @@ class CaptureFile : public QObject {
  signals:
   void grown();                     // there are more frames; not for each, about ten times a second
   void indexed();                   // there will be no more
-  void followed_up();               // followed() is there
+  void followed_up();               // followed() is there; another one, if the file grows
   void failed(const QString& why);  // one sentence; what was read before stays
 
  private:
@@ -118,11 +126,15 @@ class CaptureFile : public QObject {
     std::uint32_t interface_id = 0;
   };
   void read();
-  void follow();
+  void follow_along();
+  void follow(std::size_t count);
+  void tell_to_stop();
   std::uint16_t link_of(const capture::Frame& frame, const std::vector<capture::Interface>& interfaces);
   void fill(dissect::FrameInfo& info, std::size_t row) const;
 
   QString path_;
+  Growth growth_;
+  int stop_event_ = -1;  // eventfd: readable once the source shall wait no more
   FrameIndex index_;
   std::unique_ptr<capture::Source> source_;  // holds the bytes
   QString unpacked_;                         // a file of our own, when that of the user is packed or a pipe
@@ -131,9 +143,10 @@ class CaptureFile : public QObject {
   std::int64_t first_ns_ = 0;
   std::atomic<bool> stop_ = false, reading_ = false, following_ = false;
   std::atomic<double> progress_ = 0;
-  mutable std::mutex mutex_;  // of followed_
+  mutable std::mutex mutex_;  // of followed_, and of the end of reading
+  std::condition_variable changed_;
   std::shared_ptr<const Followed> followed_;
-  std::thread thread_;
+  std::thread reader_, follower_;
 };
 
 }  // namespace rdmascope::gui

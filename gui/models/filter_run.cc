@@ -37,11 +37,20 @@ void FilterRun::run() {
   dissect::Annotations annotations;
   std::vector<std::uint32_t> found;
   std::size_t at = 0;
+  bool told = true;
+  const auto tell = [&] {
+    last = std::chrono::steady_clock::now();
+    told = true;
+    emit this->found();
+  };
   while (!stop_) {
-    const bool more_to_come = file_.reading();
-    const std::size_t end = std::min(file_.index().size(), at + batch);
-    if (at == end) {
+    const bool more_to_come = file_.reading() || (needs_annotations && file_.following());
+    std::size_t end = std::min(file_.index().size(), at + batch);
+    // A file that grows is followed in steps.
+    if (const auto known = needs_annotations ? file_.followed() : nullptr) end = std::min(end, known->frames);
+    if (at >= end) {
       if (!more_to_come) break;
+      if (!told) tell();
       std::this_thread::sleep_for(while_waiting);
       continue;
     }
@@ -58,10 +67,8 @@ void FilterRun::run() {
       fresh_.insert(fresh_.end(), found.begin(), found.end());
     }
     found.clear();
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < between_signals) continue;
-    last = now;
-    emit this->found();
+    told = false;
+    if (std::chrono::steady_clock::now() - last >= between_signals) tell();
   }
   running_ = false;
   emit this->found();

@@ -37,12 +37,13 @@ void PacketModel::set_file(CaptureFile* file) {
   marks_.clear();
   reference_.reset();
   filtered_ = false;
+  annotated_filter_.clear();
   shown_ = 0;
   for (Cells& c : cache_) c.frame = SIZE_MAX;
   if (file_) {
     shown_ = static_cast<int>(file_->index().size());
     connect(file_, &CaptureFile::grown, this, &PacketModel::grow, Qt::QueuedConnection);
-    connect(file_, &CaptureFile::followed_up, this, &PacketModel::refresh, Qt::QueuedConnection);
+    connect(file_, &CaptureFile::followed_up, this, &PacketModel::know_more, Qt::QueuedConnection);
   }
   endResetModel();
   emit countChanged();
@@ -51,6 +52,7 @@ void PacketModel::set_file(CaptureFile* file) {
 std::optional<FilterError> PacketModel::set_filter(const QString& text) {
   auto compiled = Filter::compile(text.toStdString());
   if (const FilterError* error = std::get_if<FilterError>(&compiled)) return *error;
+  annotated_filter_ = std::get<Filter>(compiled).uses_annotations() ? text : QString();
   beginResetModel();
   run_.reset();
   rows_.clear();
@@ -89,6 +91,14 @@ void PacketModel::grow() {
     endInsertRows();
   }
   emit countChanged();
+}
+
+// While a file grows the filter looks at what was known at the time; at the end it looks again.
+void PacketModel::know_more() {
+  if (file_ && file_->grows() && !file_->following() && !annotated_filter_.isEmpty())
+    set_filter(annotated_filter_);
+  else
+    refresh();
 }
 
 // Every row may look different now.

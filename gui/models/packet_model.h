@@ -79,11 +79,13 @@ class PacketModel final : public QAbstractTableModel {
   RowColors colors(const Cells& cells) const;
   void grow();
   void refresh();
+  void know_more();
 
   CaptureFile* file_ = nullptr;
   int shown_ = 0;  // rows that views know of
   bool filtered_ = false, dark_ = false;
   TimeForm time_form_ = TimeForm::since_first;
+  QString annotated_filter_;  // the filter, if it asks what following the connections tells
   std::unique_ptr<FilterRun> run_;
   std::vector<std::uint32_t> rows_;  // of frames that pass
   std::set<std::size_t> marks_;

@@ -11,6 +11,8 @@
 #include <QTest>
 #include <QTreeView>
 
+#include "capture/mapping_guard.h"
+#include "gui/capture_tab.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
 #include "gui/main_window.h"
@@ -106,6 +108,29 @@ class WindowTest : public QObject {
     CaptureTab* const text = window.open(SOURCE_DIR "/README.md");
     QTRY_VERIFY_WITH_TIMEOUT(!text->error().isEmpty(), 10000);
     shoot(window, "error");
+  }
+
+  void aFileThatGoesOrIsCutIsNoEndOfTheProgram() {
+    rdmascope::capture::guard_mappings();
+    const QTemporaryDir folder;
+    const std::unique_ptr<CaptureFile> sample = open(loss);
+    QVERIFY(sample);
+    std::vector<std::size_t> rows(sample->index().size() * 100);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i % sample->index().size();
+    const QString gone = folder.filePath("gone.pcap"), cut = folder.filePath("cut.pcap");
+    for (const QString& path : {gone, cut}) QCOMPARE(sample->write(path.toStdString(), true, rows), QString());
+    MainWindow window;
+    window.show();
+    CaptureTab* const first = window.open(gone);
+    CaptureTab* const second = window.open(cut);
+    wait_for(*first);
+    wait_for(*second);
+    QVERIFY(QFile::remove(gone));
+    QVERIFY(QFile::resize(cut, 4096));
+    QVERIFY(first->packets().go_to(rows.size()));
+    QVERIFY(second->packets().go_to(rows.size()));
+    QTRY_VERIFY(second->error().contains("was made shorter"));
+    QVERIFY(first->error().isEmpty());
   }
 
   void closesWhileItReads() {
