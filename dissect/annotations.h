@@ -97,6 +97,11 @@ struct Exchange {
                     });
 };
 
+// Rows that name another packet: front ends make links of them.
+constexpr bool names_a_frame(const Field& f) {
+  return f.name == "request_in" || f.name == "response_in" || f.name == "retransmission_of";
+}
+
 // Where both ends of a CDI connection stand after this control message, as far as the capture tells: check/cdi.h.
 struct CdiProbeStates {
   static constexpr std::string_view name = "cdi.probe", title = "CDI Connection Probe";

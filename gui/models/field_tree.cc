@@ -7,16 +7,8 @@
 #include "dissect/tree.h"
 
 namespace rdmascope::gui {
-namespace {
 
 using namespace dissect;
-
-// Rows of packets' numbers: a double click goes there.
-bool names_a_frame(const Field& f) {
-  return f.name == "request_in" || f.name == "response_in" || f.name == "retransmission_of";
-}
-
-}  // namespace
 
 FieldTree::FieldTree(QObject* parent) : QAbstractItemModel(parent), packet_(std::make_unique<Packet>()) {}
 
@@ -37,6 +29,7 @@ FieldTree::Row FieldTree::make_row(const Layer& layer, const Field* field, unsig
   }
   Value value;
   if (count != 1 || !read(*packet_, layer, *field, n, value)) return row;
+  // A double click goes there.
   if (value.kind == Value::Kind::number && names_a_frame(*field)) row.frame = value.number;
   Text text;
   put_value(text, *field, value);
