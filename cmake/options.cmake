@@ -36,3 +36,11 @@ function(rdmascope_precompile TARGET)
     target_compile_options(${TARGET} PRIVATE -Xclang -fno-pch-timestamp)
   endif()
 endfunction()
+
+# For libraries that the plugin takes in, too. Calls inside of them stay direct.
+function(rdmascope_position_independent TARGET)
+  if(RDMASCOPE_WIRESHARK AND NOT RDMASCOPE_FUZZ)
+    set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${TARGET} PRIVATE -fno-semantic-interposition)
+  endif()
+endfunction()

@@ -73,6 +73,8 @@ STAGES = [
     ("vm", command(sys.executable, "tests/vm/run.py", TOOL)),
     ("ibsim", command(sys.executable, "tests/ibsim/run.py", TOOL)),
     ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
+    ("wireshark", command(sys.executable, "tests/wireshark/run.py", DEV)),
+    ("wireshark-damaged", command(sys.executable, "tests/wireshark/fuzz.py", DEV, str(FUZZ_SECONDS))),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),
 ]

@@ -1,0 +1,76 @@
+// What the rules and the connections say of the capture that is open. Frames are given once, in their order, when
+// Wireshark sees each for the first time; whatever is asked later, in any order and any number of times, is looked up.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check/annotate.h"
+#include "check/checker.h"
+#include "check/verdict.h"
+
+namespace rdmascope::wireshark {
+
+// A finding as a list shows it.
+struct Found {
+  const check::RuleInfo* rule;
+  check::Class kind;
+  std::uint64_t frame;       // 0: about a connection as a whole
+  std::uint32_t connection;  // 0: none
+  std::string sentence;
+};
+
+struct ConnectionRow {
+  std::uint32_t id;
+  std::string ends;
+  std::string_view transport, paired_by;  // empty: not paired
+  std::array<std::uint64_t, 2> packets, bytes;
+  std::uint64_t messages, completed, retransmitted;
+  std::array<std::uint32_t, 3> found;  // by class
+  std::uint64_t not_judged;
+};
+
+class CaptureAnalysis final : public check::Listener {
+ public:
+  explicit CaptureAnalysis(check::CheckOptions options);
+
+  void take(const check::Frame& frame);
+  // All frames were seen. What was missing until the end is found now, and numbers are final.
+  void finish();
+  bool finished() const { return finished_; }
+
+  // Valid until the next call of take() or finish().
+  dissect::Annotations of(std::uint64_t frame) const;
+  std::int64_t first_ns() const { return checker_.totals().first_ns; }
+
+  // For lists at the end.
+  const std::vector<Found>& findings() const { return findings_; }
+  const std::vector<ConnectionRow>& connections() const { return connections_; }
+  // The verdict in a sentence, and what was left out of the lists.
+  std::string summary() const;
+
+ private:
+  void finding(const check::Finding&, const check::Connection*) override;
+  void packet(const check::PacketFacts& facts) override { annotator_.packet(facts); }
+  void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
+    annotator_.message(c, side, m);
+  }
+  void mad(const check::MadContext& c) override { annotator_.mad(c); }
+  void cdi(const check::CdiContext& c) override { annotator_.cdi(c); }
+  void ended(const check::Connection& c) override;
+
+  check::Annotator annotator_{check::Annotator::Readings::two};
+  // The annotator's own list of findings can be asked only in the end.
+  std::map<std::uint64_t, std::vector<dissect::Note>> notes_;
+  std::vector<Found> findings_;
+  std::vector<ConnectionRow> connections_;
+  check::Tallies tallies_{1};
+  std::map<std::uint32_t, std::uint32_t> halves_;
+  std::uint64_t left_out_ = 0;
+  bool finished_ = false;
+  check::Checker checker_;
+};
+
+}  // namespace rdmascope::wireshark
