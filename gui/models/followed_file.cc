@@ -24,9 +24,12 @@ FollowedFile::State FollowedFile::state() const {
   return indexed_ && file_->index().size() == 0 ? State::no_packets : State::waiting;
 }
 
+// A file that grows is followed again and again.
 void FollowedFile::look() {
-  if (followed_ || !file_) return;  // it does not change any more
-  followed_ = file_->followed();
+  if (!file_) return;
+  std::shared_ptr<const Followed> now = file_->followed();
+  if (now && now == followed_) return;
+  followed_ = std::move(now);
   emit changed();
 }
 
