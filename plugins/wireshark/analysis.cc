@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rdmascope::wireshark {
@@ -15,8 +16,32 @@ constexpr std::size_t most_findings = 1'000'000;
 
 CaptureAnalysis::CaptureAnalysis(check::CheckOptions options) : checker_(std::move(options), *this) {}
 
-void CaptureAnalysis::take(const check::Frame& frame) {
-  if (!finished_) checker_.batch({&frame, 1});
+void CaptureAnalysis::take(check::Frame frame) {
+  if (finished_) return;
+  const std::uint64_t number = frame.info.number;
+  if (number <= last_number_) {
+    if (number_of_.empty()) {
+      number_of_.resize(last_counted_ + 1);
+      std::iota(number_of_.begin(), number_of_.end(), 0u);
+      counted_of_ = number_of_;
+    }
+    number_of_[last_counted_] = 0;
+  }
+  if (number_of_.empty()) {
+    last_counted_ = number;
+  } else {
+    frame.info.number = ++last_counted_;
+    number_of_.push_back(static_cast<std::uint32_t>(number));
+    counted_of_.resize(number + 1);
+    counted_of_[number] = static_cast<std::uint32_t>(last_counted_);
+  }
+  last_number_ = number;
+  checker_.batch({&frame, 1});
+}
+
+std::uint64_t CaptureAnalysis::number_of(std::uint64_t frame) const {
+  if (number_of_.empty()) return frame;
+  return frame < number_of_.size() ? number_of_[frame] : 0;
 }
 
 void CaptureAnalysis::finish() {
@@ -63,9 +88,11 @@ void CaptureAnalysis::ended(const check::Connection& c) {
   row.not_judged = c.not_judged;
 }
 
-dissect::Annotations CaptureAnalysis::of(std::uint64_t frame) const {
+dissect::Annotations CaptureAnalysis::of(std::uint64_t number) const {
+  const std::uint64_t frame = counted_of_.empty() ? number : number < counted_of_.size() ? counted_of_[number] : 0;
   dissect::Annotations out = annotator_.of(frame);
   if (const auto notes = notes_.find(frame); notes != notes_.end()) out.notes = notes->second;
+  for (std::uint64_t* link : {&out.request_in, &out.response_in, &out.retransmission_of}) *link = number_of(*link);
   return out;
 }
 

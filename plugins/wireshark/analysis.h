@@ -36,16 +36,20 @@ class CaptureAnalysis final : public check::Listener {
  public:
   explicit CaptureAnalysis(check::CheckOptions options);
 
-  void take(const check::Frame& frame);
+  // tshark -R gives the number of a frame that it leaves out to the next one. The checker counts them all, and so do
+  // the texts of findings.
+  void take(check::Frame frame);
   // All frames were seen. What was missing until the end is found now, and numbers are final.
   void finish();
   bool finished() const { return finished_; }
 
   // Valid until the next call of take() or finish().
-  dissect::Annotations of(std::uint64_t frame) const;
+  dissect::Annotations of(std::uint64_t number) const;
   std::int64_t first_ns() const { return checker_.totals().first_ns; }
 
-  // For lists at the end.
+  // For lists at the end. `frame` of a finding as the checker counts: number_of() is Wireshark's, 0 when it was left
+  // out.
+  std::uint64_t number_of(std::uint64_t frame) const;
   const std::vector<Found>& findings() const { return findings_; }
   const std::vector<ConnectionRow>& connections() const { return connections_; }
   // The verdict in a sentence, and what was left out of the lists.
@@ -69,6 +73,9 @@ class CaptureAnalysis final : public check::Listener {
   check::Tallies tallies_{1};
   std::map<std::uint32_t, std::uint32_t> halves_;
   std::uint64_t left_out_ = 0;
+  // Wireshark's number of the frame before, and the checker's; by each of them the other one, empty while they agree.
+  std::uint64_t last_number_ = 0, last_counted_ = 0;
+  std::vector<std::uint32_t> number_of_, counted_of_;
   bool finished_ = false;
   check::Checker checker_;
 };

@@ -27,11 +27,13 @@ struct List {
 
 void put_findings(const List& list, const CaptureAnalysis& a) {
   fmt::print("RDMA findings\n{:>8}  {:>10}  {:<9}  {:<12}  {}\n", "frame", "connection", "class", "rule", "what");
-  for (const Found& f : a.findings())
-    if (list.has(f.frame))
-      fmt::print("{:>8}  {:>10}  {:<9}  {:<12}  {}\n", f.frame != 0 ? fmt::to_string(f.frame) : "-",
-                 f.connection != 0 ? fmt::to_string(f.connection) : "-", name(f.kind), f.rule->id,
-                 f.sentence.empty() ? f.rule->title : f.sentence);
+  for (const Found& f : a.findings()) {
+    const std::uint64_t number = a.number_of(f.frame);
+    if (!list.has(number)) continue;
+    fmt::print("{:>8}  {:>10}  {:<9}  {:<12}  {}\n", number != 0 ? fmt::to_string(number) : "-",
+               f.connection != 0 ? fmt::to_string(f.connection) : "-", name(f.kind), f.rule->id,
+               f.sentence.empty() ? f.rule->title : f.sentence);
+  }
 }
 
 void put_connections(const List& list, const CaptureAnalysis& a) {

@@ -226,6 +226,19 @@ class Tests:
 
     # --- Lists, preferences -----------------------------------------------------------------------------------------
 
+    def test_read_filter(self):
+        """-R leaves frames out and numbers the others anew: each keeps its own findings."""
+        name = find("corrupt-write.pcap.zst")
+        fields = ["infiniband.bth.psn", "infiniband.invariant.crc", "rdmascope.finding.rule", "rdmascope.message"]
+        shown = 'rdmascope.icrc.status == "Bad" || infiniband.aeth'
+        expected = self.tshark.fields(name, fields, "-2", "-Y", shown)
+        actual = self.tshark.fields(name, fields, "-2", "-R", shown)
+        if not expected or actual != expected:
+            return f"{len(actual)} packets, expected {len(expected)}: {[a for a, e in zip(actual, expected) if a != e][:3]}"
+        rows = self.tshark.fields(name, ["frame.number", "rdmascope.request_in"], "-2", "-R", shown)
+        if any(row[1] and int(row[1][0]) >= int(row[0][0]) for row in rows):
+            return "a request stands behind its response"
+
     def test_connections_list(self):
         for name in ("cm-rping.pcap.zst", "loss-read.pcap.zst"):
             report = checked(self.tool, find(name))
