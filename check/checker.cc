@@ -235,6 +235,7 @@ class Checker::Impl {
     if (!entry) return;
     ++totals_.completions;
     const CompletionContext c{p, *record, *entry, completions_.entry(p, *record, *entry)};
+    listener_.completion(c);
     for (const Rule* rule : on_completion_) rule->completion(c, findings_);
   }
 

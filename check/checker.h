@@ -49,6 +49,8 @@ class Listener {
   virtual void mad(const MadContext&) {}
   // After the last frame: all that was learnt of the fabric, and questions without an answer.
   virtual void end_of_mads(const Mads&) {}
+  // Completion queue entries whose layout is known; before their findings.
+  virtual void completion(const CompletionContext&) {}
   // CDI's control messages; before their findings. After the last frame: all flows.
   virtual void cdi(const CdiContext&) {}
   virtual void end_of_cdi(const CdiFlows&, std::int64_t /*begin_ns*/, std::int64_t /*end_ns*/) {}
