@@ -1,5 +1,7 @@
 #include "check/packet_facts.h"
 
+#include "check/rules/judge.h"
+
 namespace rdmascope::check {
 namespace {
 
@@ -46,6 +48,15 @@ void take_response(const Context& c, const ResponseFacts& r, PacketFacts& out) {
 
 }  // namespace
 
+bool is_marked(const dissect::Packet& packet) {
+  const dissect::Layer* const ip = ip_of(packet);
+  if (!ip) return false;
+  constexpr unsigned congestion_experienced = 3;
+  const std::uint8_t* const b = packet.data(*ip);
+  const unsigned traffic_class = is<dissect::Ipv4>(ip) ? b[1] : b[1] >> 4;  // its last two bits
+  return (traffic_class & 3) == congestion_experienced;
+}
+
 PacketFacts facts_of(const Context& c) {
   PacketFacts out;
   out.frame = c.packet.frame.number;
@@ -53,6 +64,8 @@ PacketFacts facts_of(const Context& c) {
   out.other_half = c.connection.other_half_id;
   out.side = c.side;
   out.psn = c.psn;
+  out.marked = is_marked(c.packet);
+  out.cnp = c.opcode.transport == dissect::Transport::cnp && !c.bad_crc;
   if (c.request) take_request(c, *c.request, out);
   if (c.response) take_response(c, *c.response, out);
   return out;

@@ -20,6 +20,8 @@ struct PacketFacts {
   bool expects_answer = true;    // request: reliable transports are answered
   bool asks_for_data = false;    // request: a plain acknowledge does not answer it
   bool retransmission = false;
+  bool marked = false;  // by a switch: congestion experienced
+  bool cnp = false;     // tells the other side of such marks
   std::uint32_t psn = 0;
   std::uint32_t psns = 0;               // request: it takes; 0: not known
   std::uint32_t message = 0;            // request: index in its flow as far as is known now; 0: none
@@ -27,5 +29,7 @@ struct PacketFacts {
 };
 
 PacketFacts facts_of(const Context& c);
+// A switch had a long queue when this RoCEv2 packet passed (ECN, RFC 3168).
+bool is_marked(const dissect::Packet& packet);
 
 }  // namespace rdmascope::check

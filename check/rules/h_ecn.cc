@@ -1,4 +1,5 @@
 // H-ECN: switches marked packets (CE), and whether the receiver told the sender by CNPs. A17.9.
+#include "check/packet_facts.h"
 #include "check/rules/flow_text.h"
 
 #include "check/rules/all.h"
@@ -10,14 +11,8 @@ void packet(const Context& c, Findings& out) {
   static_cast<void>(out);
   Connection& connection = c.connection;
   if (connection.id == 0) return;
-  const dissect::Layer* const ip = ip_of(c.packet);
-  if (ip) {
-    const std::uint8_t* const b = c.packet.data(*ip);
-    const std::uint8_t traffic_class = is<dissect::Ipv4>(ip) ? b[1] : static_cast<std::uint8_t>(b[0] << 4 | b[1] >> 4);
-    constexpr std::uint8_t congestion_experienced = 3;
-    if ((traffic_class & 3) == congestion_experienced && connection.ce_marks[c.side]++ == 0)
-      connection.first_ce_frame[c.side] = c.packet.frame.number;
-  }
+  if (is_marked(c.packet) && connection.ce_marks[c.side]++ == 0)
+    connection.first_ce_frame[c.side] = c.packet.frame.number;
   if (c.opcode.transport != dissect::Transport::cnp || c.bad_crc) return;
   const std::int64_t now = c.packet.frame.time_ns;
   if (connection.cnps[c.side]++ > 0) {
