@@ -246,13 +246,13 @@ struct FieldStyle {
   bool header = false;
   char separator = '\t';
   char quote = 0;         // 0: none
-  char occurrence = 'a';  // f first, l last, a all
+  dissect::Occurrence occurrence = dissect::Occurrence::all;
   char aggregator = ',';
 };
 
 Result<FieldStyle> make_style(const WriterOptions& options) {
   FieldStyle style;
-  if (options.format == Format::csv) style = {true, ',', '"', 'a', ';'};
+  if (options.format == Format::csv) style = {true, ',', '"', dissect::Occurrence::all, ';'};
   for (const std::string& setting : options.field_style) {
     const std::size_t equals = setting.find('=');
     const std::string key = setting.substr(0, equals),
@@ -267,7 +267,7 @@ Result<FieldStyle> make_style(const WriterOptions& options) {
     else if (key == "quote" && (value == "d" || value == "s" || value == "n"))
       style.quote = value == "d" ? '"' : value == "s" ? '\'' : '\0';
     else if (key == "occurrence" && (value == "f" || value == "l" || value == "a"))
-      style.occurrence = value[0];
+      style.occurrence = static_cast<dissect::Occurrence>(value[0]);
     else
       return Error{fmt::format("-E {}: expected header=y|n, separator=C, aggregator=C, quote=d|s|n or occurrence=f|l|a",
                                setting)};
@@ -331,7 +331,7 @@ class FieldsWriter final : public PacketWriter {
   void cell(Text& out, const Column& column, const Packet& packet) {
     switch (column.kind) {
       case Column::Kind::fields:
-        field_cell(out, column, packet);
+        dissect::put_values(out, packet, column.refs, style_.occurrence, style_.aggregator);
         break;
       case Column::Kind::number:
         out.dec(packet.frame.number);
@@ -355,27 +355,6 @@ class FieldsWriter final : public PacketWriter {
         dissect::put_info(out, packet);
         break;
     }
-  }
-
-  void field_cell(Text& out, const Column& column, const Packet& packet) {
-    const std::size_t start = out.size();
-    bool any = false;
-    dissect::Value value;
-    for (const dissect::Layer& layer : packet.layers())
-      for (const dissect::FieldRef& ref : column.refs) {
-        if (layer.header != ref.header) continue;
-        for (unsigned n = 0; ref.field ? dissect::read(packet, layer, *ref.field, n, value) : n == 0; ++n) {
-          if (any && style_.occurrence == 'a') out.put(style_.aggregator);
-          if (any && style_.occurrence == 'l') out.truncate(start);
-          any = true;
-          if (ref.field)
-            dissect::put_value(out, *ref.field, value);
-          else
-            out.hex_bytes({packet.data(layer), layer.bytes});
-          if (style_.occurrence == 'f') return;
-          if (ref.field && !ref.field->many) break;
-        }
-      }
   }
 
   std::vector<Column> columns_;

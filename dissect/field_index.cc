@@ -76,6 +76,27 @@ std::string shared_name(const Header& header, const Field& field) {
   return last.empty() ? std::string() : std::string(before) + "." + std::string(last);
 }
 
+void put_values(Text& out, const Packet& packet, const std::vector<FieldRef>& fields, Occurrence which, char between) {
+  const std::size_t start = out.size();
+  bool any = false;
+  Value value;
+  for (const Layer& layer : packet.layers())
+    for (const FieldRef& ref : fields) {
+      if (layer.header != ref.header) continue;
+      for (unsigned n = 0; ref.field ? read(packet, layer, *ref.field, n, value) : n == 0; ++n) {
+        if (any && which == Occurrence::all) out.put(between);
+        if (any && which == Occurrence::last) out.truncate(start);
+        any = true;
+        if (ref.field)
+          put_value(out, *ref.field, value);
+        else
+          out.hex_bytes({packet.data(layer), layer.bytes});
+        if (which == Occurrence::first) return;
+        if (ref.field && !ref.field->many) break;
+      }
+    }
+}
+
 std::vector<FieldRef> find_fields(std::string_view name) {
   const auto found = index().by_name.find(std::string(name));
   return found == index().by_name.end() ? std::vector<FieldRef>{} : found->second;

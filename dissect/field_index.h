@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "dissect/field.h"
+#include "dissect/packet.h"
+#include "dissect/text.h"
 
 namespace rdmascope::dissect {
 
@@ -17,6 +19,10 @@ struct FieldRef {
 
 // All fields that go by this name; empty: there is none. Several for a shared name or a protocol.
 std::vector<FieldRef> find_fields(std::string_view name);
+
+// What a packet has of these, as text: the first value, the last one, or all with `between` between them.
+enum class Occurrence : char { first = 'f', last = 'l', all = 'a' };
+void put_values(Text& out, const Packet& packet, const std::vector<FieldRef>& fields, Occurrence which, char between);
 
 // "infiniband.bth.psn"
 std::string full_name(const Header& header, const Field& field);
