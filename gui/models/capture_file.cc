@@ -18,11 +18,36 @@ namespace {
 
 constexpr std::size_t batch = 1024;
 constexpr std::chrono::milliseconds between_signals{100};
-// So many findings, messages and steps stay; a capture has more when something is very wrong, or very long.
-constexpr std::size_t most_findings = 1'000'000, most_messages = 5'000'000, most_steps = 20'000'000;
+// So many findings, messages, steps and entries stay; a capture has more when something is very wrong, or very long.
+constexpr std::size_t most_findings = 1'000'000, most_messages = 5'000'000, most_steps = 20'000'000,
+                      most_completions = 5'000'000;
 
 std::int64_t difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+CdiRow cdi_row(const check::CdiFlow& flow, std::int64_t begin_ns, std::int64_t end_ns) {
+  CdiRow row;
+  row.number = flow.number;
+  row.tx = to_text(flow.tx().end);
+  row.rx = to_text(flow.rx().end);
+  row.stream = flow.stream_name;
+  if (flow.version()) row.version = to_text(*flow.version());
+  row.messages = {flow.tx().messages, flow.rx().messages};
+  row.missing = {flow.tx().missing, flow.rx().missing};
+  row.connects = flow.times_connected;
+  row.pings = flow.pings;
+  row.pongs = flow.pongs;
+  if (flow.pongs > 0) row.round_trip_ns = flow.round_trip_ns / static_cast<std::int64_t>(flow.pongs);
+  row.tx_state = short_name(flow.tx().state);
+  row.rx_state = short_name(flow.rx().state);
+  row.first_frame = flow.first_frame;
+  row.last_frame = flow.last_frame;
+  row.found = flow.found;
+  row.story = story(flow, begin_ns, end_ns);
+  for (const check::CdiEvent& e : flow.events) row.frames.push_back(e.frame);
+  row.frames.resize(row.story.size());
+  return row;
 }
 
 // Hears the checker and keeps what views show.
@@ -34,10 +59,18 @@ class Gatherer final : public check::Listener {
     out_.annotations.packet(f);
     if (f.connection == 0 || f.frame > UINT32_MAX || !keeps(out_.steps, most_steps)) return;
     out_.steps.push_back({static_cast<std::uint32_t>(f.frame), f.connection, f.psn,
-                          static_cast<std::uint32_t>(f.retransmission_of), f.kind, f.side, f.retransmission});
+                          static_cast<std::uint32_t>(f.retransmission_of), f.kind, f.side, f.retransmission, f.marked,
+                          f.cnp});
   }
   void mad(const check::MadContext& c) override { out_.annotations.mad(c); }
   void cdi(const check::CdiContext& c) override { out_.annotations.cdi(c); }
+  void completion(const check::CompletionContext& c) override {
+    if (c.packet.frame.number > UINT32_MAX || !keeps(out_.completions, most_completions)) return;
+    links_.entry(c);
+    CompletionRow& row = out_.completions.emplace_back();
+    row.frame = static_cast<std::uint32_t>(c.packet.frame.number);
+    row.failed = c.entry.failed();
+  }
   void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
     out_.annotations.message(c, side, m);
     if (keeps(out_.messages, most_messages)) out_.messages.push_back({c.id, side, m});
@@ -52,6 +85,7 @@ class Gatherer final : public check::Listener {
   }
   void ended(const check::Connection& c) override {
     out_.annotations.ended(c);
+    links_.connection(c);
     if (c.other_half_id != 0) {
       tallies_.joined(c.other_half_id, c.id);
       halves_.emplace(c.other_half_id, c.id);
@@ -82,10 +116,7 @@ class Gatherer final : public check::Listener {
     row.found = c.found;
   }
   void end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) override {
-    for (const check::CdiFlow& flow : flows.flows()) {
-      out_.cdi.push_back(fmt::format("CDI {}  {} -> {}", flow.number, to_text(flow.tx().end), to_text(flow.rx().end)));
-      for (const std::string& line : story(flow, begin_ns, end_ns)) out_.cdi.push_back("  " + line);
-    }
+    for (const check::CdiFlow& flow : flows.flows()) out_.cdi.push_back(cdi_row(flow, begin_ns, end_ns));
   }
 
   void finish(const check::Checker& checker) {
@@ -101,6 +132,7 @@ class Gatherer final : public check::Listener {
       whole(s.connection);
       s.side ^= 1;
     }
+    link_completions();
     out_.annotations.settle();
     out_.totals = checker.totals();
     out_.verdict = verdict(out_.totals, tallies_);
@@ -114,7 +146,29 @@ class Gatherer final : public check::Listener {
     return false;
   }
 
+  void link_completions() {
+    const std::vector<check::CompletionLink> links = links_.link(out_.messages);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      CompletionRow& row = out_.completions[i];
+      row.connection = links[i].connection;
+      row.side = links[i].side;
+      if (!links[i].message) continue;
+      const check::Message& m = out_.messages[*links[i].message].message;
+      row.began = static_cast<std::uint32_t>(m.first_frame);
+      row.ended = static_cast<std::uint32_t>(links[i].caused_by);
+      row.message = m.index;
+      row.certain = links[i].certain;
+    }
+    for (const FoundRow& f : out_.findings) {
+      const auto row = std::ranges::lower_bound(out_.completions, f.frame, {}, &CompletionRow::frame);
+      if (row == out_.completions.end() || row->frame != f.frame) continue;
+      const auto kind = static_cast<std::int8_t>(f.kind);
+      if (row->worst < 0 || kind < row->worst) row->worst = kind;
+    }
+  }
+
   Followed& out_;
+  check::CompletionLinker links_;
   check::Tallies tallies_{1};
   absl::flat_hash_map<std::uint32_t, std::uint32_t> halves_;
 };

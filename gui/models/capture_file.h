@@ -15,6 +15,7 @@
 #include "capture/source.h"
 #include "check/annotate.h"
 #include "check/checker.h"
+#include "check/completion_links.h"
 #include "check/verdict.h"
 #include "dissect/walk.h"
 #include "gui/models/frame_index.h"
@@ -48,14 +49,36 @@ struct ConnectionRow {
   std::array<std::uint32_t, 3> found{};  // findings by class
 };
 
-// A request of a connection, from its first packet to its answer.
-struct MessageRow {
-  std::uint32_t connection;
-  std::uint8_t side;  // that asked
-  check::Message message;
+using MessageRow = check::MessageOf;
+
+// A completion queue entry, and what it is about as far as the packets tell.
+struct CompletionRow {
+  std::uint32_t frame = 0;
+  std::uint32_t connection = 0;                     // id; 0: not known
+  std::uint32_t began = 0, ended = 0, message = 0;  // first packet of its message, the one that completed it, number
+  std::uint8_t side = 0;                            // whose queue pair it is
+  bool certain = false;                             // the message is; else it is likely
+  bool failed = false;
+  std::int8_t worst = -1;  // class of the worst finding; -1: none
 };
 
-// What one packet of a connection did. 32 bytes; only of packets with InfiniBand transport.
+// A connection of CDI.
+struct CdiRow {
+  std::uint32_t number = 0;
+  std::string tx, rx;                                  // their UDP ends
+  std::string stream;                                  // empty: not named
+  std::string version;                                 // agreed on; empty: not known
+  std::array<std::uint64_t, 2> messages{}, missing{};  // sent by Tx and Rx
+  std::uint64_t connects = 0, pings = 0, pongs = 0;
+  std::int64_t round_trip_ns = 0;  // mean of the Pings that were answered; 0: none was
+  std::string_view tx_state, rx_state;
+  std::uint64_t first_frame = 0, last_frame = 0;
+  std::array<std::uint32_t, 3> found{};  // findings by class
+  std::vector<std::string> story;        // one sentence each, beginning with its time
+  std::vector<std::uint64_t> frames;     // where each begins; 0: of none
+};
+
+// What one packet of a connection did. 24 bytes; only of packets with InfiniBand transport.
 struct StepRow {
   std::uint32_t frame, connection;
   std::uint32_t psn;
@@ -63,6 +86,9 @@ struct StepRow {
   check::PacketFacts::Kind kind;
   std::uint8_t side;  // who sent it
   bool retransmission;
+  bool marked = false, cnp = false;  // congestion: by a switch on the way; a packet that tells of it
+  bool completion =
+      false;  // in a ladder: a completion queue entry of that side; its kind is other, or nak for a failure
 };
 
 // Everything `check` has found; made once, never changed.
@@ -72,7 +98,8 @@ struct Followed {
   std::vector<ConnectionRow> connections;  // in order of id
   std::vector<MessageRow> messages;        // in order of completion
   std::vector<StepRow> steps;              // in order of frame
-  std::vector<std::string> cdi;            // the course of CDI connections, as `check` prints it
+  std::vector<CompletionRow> completions;  // in order of frame
+  std::vector<CdiRow> cdi;                 // in order of number
   check::Totals totals;
   std::string verdict;         // one sentence, as `check` prints it
   std::uint64_t left_out = 0;  // findings, messages and steps beyond what is kept
