@@ -56,6 +56,7 @@ FindingsView::FindingsView(QWidget* parent)
       grouping_(new QComboBox(this)),
       tree_(new QTreeView(this)),
       page_(new QTextBrowser(this)) {
+  connect(&file_, &FollowedFile::changed, this, &FindingsView::show_file);
   verdict_->setWordWrap(true);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   verdict_->setAccessibleName("Verdict");
@@ -113,38 +114,20 @@ QString FindingsView::verdict() const { return verdict_->text(); }
 
 // --- The file --------------------------------------------------------------------------------------------------------
 
-void FindingsView::set_file(CaptureFile* file) {
-  if (file_) file_->disconnect(this);
-  file_ = file;
-  if (file_) {
-    connect(file_, &CaptureFile::followed_up, this, &FindingsView::refresh);
-    connect(file_, &CaptureFile::indexed, this, [this] {
-      indexed_ = true;
-      refresh();
-    });
-    connect(file_, &QObject::destroyed, this, [this] { set_file(nullptr); });
-  }
-  indexed_ = file_ && file_->progress() == 1;
-  followed_ = file_ ? file_->followed() : nullptr;
-  show_file();
-}
-
-void FindingsView::refresh() {
-  if (followed_ || !file_) return;  // it does not change any more
-  followed_ = file_->followed();
-  show_file();
-}
+void FindingsView::set_file(CaptureFile* file) { file_.set(file); }
 
 void FindingsView::show_file() {
-  findings_->set(followed_);
+  using State = FollowedFile::State;
+  const Followed* const followed = file_.followed().get();
+  findings_->set(file_.followed());
   page_->clear();
   show_verdict();
-  const bool none = followed_ && followed_->findings.empty();
-  waiting_->setText(none                  ? "Nothing was found"
-                    : nothing_to_follow() ? "No packets"
-                    : file_               ? "Following the connections..."
-                                          : "");
-  pages_->setCurrentIndex(followed_ && !none ? 1 : 0);
+  const State state = file_.state();
+  waiting_->setText(state == State::there        ? "Nothing was found"
+                    : state == State::no_packets ? "No packets"
+                    : state == State::waiting    ? "Following the connections..."
+                                                 : "");
+  pages_->setCurrentIndex(followed && !followed->findings.empty() ? 1 : 0);
   opened();
 }
 
@@ -159,18 +142,20 @@ void FindingsView::opened() {
 }
 
 void FindingsView::show_verdict() {
-  verdict_->setVisible(followed_ != nullptr && verdict_shown_);
-  if (!followed_) return verdict_->clear();
-  verdict_->setText(text(followed_->verdict));
+  const Followed* const followed = file_.followed().get();
+  verdict_->setVisible(followed && verdict_shown_);
+  if (!followed) return verdict_->clear();
+  verdict_->setText(text(followed->verdict));
   // White on a strong colour reads the same on light and dark.
-  const QColor back = colour(shade_of(*followed_), QPalette(Qt::white));
+  const QColor back = colour(shade_of(*followed), QPalette(Qt::white));
   verdict_->setStyleSheet(QString("background: %1; color: white; font-weight: bold;").arg(back.name()));
 }
 
 void FindingsView::select(quint64 frame) {
-  if (!followed_) return;
-  const auto found = std::ranges::find(followed_->findings, frame, &FoundRow::frame);
-  if (found == followed_->findings.end()) return;
+  const Followed* const followed = file_.followed().get();
+  if (!followed) return;
+  const auto found = std::ranges::find(followed->findings, frame, &FoundRow::frame);
+  if (found == followed->findings.end()) return;
   tree_->setCurrentIndex(findings_->index_of(*found));
 }
 

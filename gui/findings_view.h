@@ -1,10 +1,10 @@
 // What was found: the verdict on top, the findings as a tree, and beside it what the chosen rule means.
 #pragma once
 
-#include <QPointer>
 #include <QWidget>
 
 #include "gui/models/finding_model.h"
+#include "gui/models/followed_file.h"
 
 class QComboBox;
 class QLabel;
@@ -35,18 +35,15 @@ class FindingsView : public QWidget {
 
  private:
   void make_tree();
-  void refresh();
   void show_file();
-  bool nothing_to_follow() const { return file_ && indexed_ && file_->index().size() == 0; }
   void show_verdict();
   void show_rule(const QModelIndex& index);
   void clicked(const QModelIndex& index);
   void menu(const QPoint& at);
   void opened();
 
-  QPointer<CaptureFile> file_;
-  bool indexed_ = false, verdict_shown_ = true;
-  std::shared_ptr<const Followed> followed_;
+  FollowedFile file_;
+  bool verdict_shown_ = true;
   FindingModel* findings_;
   QLabel* verdict_;
   QStackedWidget* pages_;
