@@ -29,6 +29,8 @@
 #include <QVBoxLayout>
 
 #include "capture/writer.h"
+#include "gui/colours_dialog.h"
+#include "gui/columns_dialog.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
 #include "gui/graphs_view.h"
@@ -38,7 +40,7 @@
 namespace rdmascope::gui {
 namespace {
 
-constexpr int most_recent = 10;
+constexpr int most_recent = 10, message_ms = 4000;
 
 }  // namespace
 
@@ -82,6 +84,7 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
     connect(file_.get(), signal, this, &CaptureTab::statusChanged, Qt::QueuedConnection);
   connect(packets_, &PacketsView::countChanged, this, &CaptureTab::statusChanged);
   connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
+  connect(packets_, &PacketsView::columnsWanted, this, [this] { ColumnsDialog(this).exec(); });
   connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
   connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
   connect(packets_, &PacketsView::currentChanged, graphs_, &GraphsView::select);
@@ -200,6 +203,11 @@ CaptureTab* MainWindow::open(const QString& path) {
   tab->packets().set_dark(is_dark());
   tab->packets().filter_bar().set_history(QSettings().value("filter/history").toStringList());
   connect(tab, &CaptureTab::statusChanged, this, &MainWindow::show_status);
+  connect(&tab->packets(), &PacketsView::findDone, this, [this](bool found, bool backwards) {
+    if (!found)
+      statusBar()->showMessage(backwards ? tr("Nothing before this packet") : tr("Nothing behind this packet"),
+                               message_ms);
+  });
   tabs_->setCurrentIndex(tabs_->addTab(tab, QFileInfo(path).fileName()));
   tabs_->setTabToolTip(tabs_->currentIndex(), path);
   tab->packets().list().setFocus();
@@ -243,8 +251,9 @@ void MainWindow::make_menus() {
   recent_ = file->addMenu(tr("Open &recent"));
   connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
   file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+E"), this, &MainWindow::export_shown);
-  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this,
-                  with_tab([](CaptureTab& t) { t.file().cancel(); }));
+  file->addAction(tr("&Stop finding or reading"), QKeySequence("Escape"), this, with_tab([](CaptureTab& t) {
+                    t.packets().is_finding() ? t.packets().stop_finding() : t.file().cancel();
+                  }));
   file->addAction(tr("&Close"), QKeySequence::Close, this, [this] {
     if (tabs_->currentIndex() >= 0) emit tabs_->tabCloseRequested(tabs_->currentIndex());
   });
@@ -295,6 +304,8 @@ void MainWindow::make_menus() {
                     t.views().setCurrentIndex(0);
                     t.packets().filter_bar().edit()->setFocus();
                   }));
+  view->addAction(tr("Co&lumns..."), this, [this] { ColumnsDialog(this).exec(); });
+  view->addAction(tr("Colouring &rules..."), this, [this] { ColoursDialog(this).exec(); });
   QMenu* const times = view->addMenu(tr("&Time"));
   auto* const forms = new QActionGroup(this);
   for (const auto& [words, form] : {std::pair(tr("Since the &first packet"), TimeForm::since_first),
@@ -378,10 +389,8 @@ void MainWindow::ask_find() {
 void MainWindow::find_again(bool backwards) {
   CaptureTab* const tab = current();
   if (!tab || sought_.isEmpty()) return;
-  if (!tab->packets().find(static_cast<FindIn>(sought_in_), sought_, backwards))
-    statusBar()->showMessage(backwards ? tr("Nothing before this packet: %1").arg(sought_)
-                                       : tr("Nothing behind this packet: %1").arg(sought_),
-                             4000);
+  const QString why = tab->packets().find(static_cast<FindIn>(sought_in_), sought_, backwards);
+  if (!why.isEmpty()) statusBar()->showMessage(why, message_ms);
 }
 
 // The packets of the list, as they were captured.
