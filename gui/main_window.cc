@@ -31,6 +31,7 @@
 #include "capture/writer.h"
 #include "gui/colours_dialog.h"
 #include "gui/columns_dialog.h"
+#include "gui/completions_view.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
 #include "gui/graphs_view.h"
@@ -55,7 +56,8 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
       packets_(new PacketsView),
       connections_(new ConnectionsView),
       findings_(new FindingsView),
-      graphs_(new GraphsView) {
+      graphs_(new GraphsView),
+      completions_(new CompletionsView) {
   auto* const bar = new QHBoxLayout(error_bar_);
   error_->setWordWrap(true);
   error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -73,6 +75,7 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   views_->addTab(connections_, tr("Co&nnections"));
   views_->addTab(findings_, tr("&Findings"));
   views_->addTab(graphs_, tr("&Graphs"));
+  views_->setTabVisible(views_->addTab(completions_, tr("C&ompletions")), false);
   auto* const all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(0);
@@ -88,6 +91,9 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
   connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
   connect(packets_, &PacketsView::currentChanged, graphs_, &GraphsView::select);
+  connect(packets_, &PacketsView::currentChanged, completions_, &CompletionsView::select);
+  connect(completions_, &CompletionsView::anyChanged, this,
+          [this] { views_->setTabVisible(views_->indexOf(completions_), completions_->any()); });
   connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
   const auto show_filtered = [this](const QString& text) {
     packets_->set_filter(text);
@@ -97,11 +103,14 @@ CaptureTab::CaptureTab(const QString& path, QWidget* parent)
   connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
   connect(findings_, &FindingsView::filterWanted, this, show_filtered);
   connect(graphs_, &GraphsView::filterWanted, this, show_filtered);
+  connect(completions_, &CompletionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
+  connect(completions_, &CompletionsView::filterWanted, this, show_filtered);
   findings_->set_verdict_shown(false);
   packets_->set_file(file_.get());
   connections_->set_file(file_.get());
   findings_->set_file(file_.get());
   graphs_->set_file(file_.get());
+  completions_->set_file(file_.get());
   file_->start();
 }
 
@@ -111,6 +120,7 @@ CaptureTab::~CaptureTab() {
   connections_->set_file(nullptr);
   findings_->set_file(nullptr);
   graphs_->set_file(nullptr);
+  completions_->set_file(nullptr);
 }
 
 QString CaptureTab::error() const { return error_bar_->isHidden() ? QString() : error_->text(); }
@@ -300,6 +310,9 @@ void MainWindow::make_menus() {
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(2); }));
   view->addAction(tr("&Graphs"), QKeySequence("Alt+4"), this,
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(3); }));
+  view->addAction(tr("C&ompletions"), QKeySequence("Alt+5"), this, with_tab([](CaptureTab& t) {
+                    if (t.completions().any()) t.views().setCurrentWidget(&t.completions());
+                  }));
   view->addAction(tr("&Display filter"), QKeySequence("Ctrl+/"), this, with_tab([](CaptureTab& t) {
                     t.views().setCurrentIndex(0);
                     t.packets().filter_bar().edit()->setFocus();

@@ -14,6 +14,7 @@ class QTabWidget;
 namespace rdmascope::gui {
 
 class CaptureFile;
+class CompletionsView;
 class ConnectionsView;
 class FindingsView;
 class GraphsView;
@@ -31,6 +32,7 @@ class CaptureTab final : public QWidget {
   PacketsView& packets() { return *packets_; }
   ConnectionsView& connections() { return *connections_; }
   FindingsView& findings() { return *findings_; }
+  CompletionsView& completions() { return *completions_; }
   QTabWidget& views() { return *views_; }
   QString error() const;   // that is shown; empty: none
   QString status() const;  // "110 packets, 12 shown"
@@ -51,6 +53,7 @@ class CaptureTab final : public QWidget {
   ConnectionsView* connections_;
   FindingsView* findings_;
   GraphsView* graphs_;
+  CompletionsView* completions_;
 };
 
 class MainWindow final : public QMainWindow {
