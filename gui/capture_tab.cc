@@ -15,6 +15,8 @@
 #include <QtConcurrent>
 
 #include "gui/capture_bar.h"
+#include "gui/columns_dialog.h"
+#include "gui/completions_view.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
 #include "gui/graphs_view.h"
@@ -33,13 +35,15 @@ CaptureTab::CaptureTab(QWidget* parent)
       packets_(new PacketsView),
       connections_(new ConnectionsView),
       findings_(new FindingsView),
-      graphs_(new GraphsView) {
+      graphs_(new GraphsView),
+      completions_(new CompletionsView) {
   views_->setDocumentMode(true);
   views_->setTabPosition(QTabWidget::South);
   views_->addTab(packets_, tr("&Packets"));
   views_->addTab(connections_, tr("Co&nnections"));
   views_->addTab(findings_, tr("&Findings"));
   views_->addTab(graphs_, tr("&Graphs"));
+  views_->setTabVisible(views_->addTab(completions_, tr("C&ompletions")), false);
   auto* const all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(0);
@@ -49,9 +53,13 @@ CaptureTab::CaptureTab(QWidget* parent)
 
   connect(packets_, &PacketsView::countChanged, this, &CaptureTab::statusChanged);
   connect(packets_, &PacketsView::currentChanged, this, &CaptureTab::statusChanged);
+  connect(packets_, &PacketsView::columnsWanted, this, [this] { ColumnsDialog(this).exec(); });
   connect(packets_, &PacketsView::currentChanged, connections_, &ConnectionsView::select);
   connect(packets_, &PacketsView::currentChanged, findings_, &FindingsView::select);
   connect(packets_, &PacketsView::currentChanged, graphs_, &GraphsView::select);
+  connect(packets_, &PacketsView::currentChanged, completions_, &CompletionsView::select);
+  connect(completions_, &CompletionsView::anyChanged, this,
+          [this] { views_->setTabVisible(views_->indexOf(completions_), completions_->any()); });
   connect(connections_, &ConnectionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
   const auto show_filtered = [this](const QString& text) {
     packets_->set_filter(text);
@@ -61,6 +69,8 @@ CaptureTab::CaptureTab(QWidget* parent)
   connect(findings_, &FindingsView::packetChosen, this, &CaptureTab::go_to);
   connect(findings_, &FindingsView::filterWanted, this, show_filtered);
   connect(graphs_, &GraphsView::filterWanted, this, show_filtered);
+  connect(completions_, &CompletionsView::packetChosen, this, [this](quint64 frame) { go_to(frame); });
+  connect(completions_, &CompletionsView::filterWanted, this, show_filtered);
   findings_->set_verdict_shown(false);
 
   connect(bar_, &CaptureBar::stopWanted, this, &CaptureTab::stop_capture);
@@ -116,6 +126,7 @@ void CaptureTab::set_file(std::unique_ptr<CaptureFile> file) {
     connections_->set_file(shown);
     findings_->set_file(shown);
     graphs_->set_file(shown);
+    completions_->set_file(shown);
   };
   hand_to_views(nullptr);
   file_ = std::move(file);

@@ -18,6 +18,7 @@ namespace rdmascope::gui {
 class CaptureBar;
 class CaptureFile;
 class CaptureRun;
+class CompletionsView;
 class ConnectionsView;
 class FindingsView;
 class GraphsView;
@@ -50,6 +51,7 @@ class CaptureTab final : public QWidget {
   PacketsView& packets() { return *packets_; }
   ConnectionsView& connections() { return *connections_; }
   FindingsView& findings() { return *findings_; }
+  CompletionsView& completions() { return *completions_; }
   CaptureBar& bar() { return *bar_; }
   QTabWidget& views() { return *views_; }
   QString title() const;   // of the tab
@@ -88,6 +90,7 @@ class CaptureTab final : public QWidget {
   ConnectionsView* connections_;
   FindingsView* findings_;
   GraphsView* graphs_;
+  CompletionsView* completions_;
 };
 
 }  // namespace rdmascope::gui

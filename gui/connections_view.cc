@@ -22,8 +22,11 @@ ConnectionsView::ConnectionsView(QWidget* parent)
       connections_(new ConnectionModel(this)),
       sorted_(new QSortFilterProxyModel(this)),
       messages_(new MessageModel(this)),
+      cdi_(new CdiModel(this)),
+      story_(new CdiStory(this)),
       pages_(new QStackedWidget(this)),
       waiting_(new QLabel(this)) {
+  connect(&file_, &FollowedFile::changed, this, &ConnectionsView::show_file);
   sorted_->setSourceModel(connections_);
   sorted_->setSortRole(ConnectionModel::sort_role);
   auto* layout = new QVBoxLayout(this);
@@ -32,16 +35,22 @@ ConnectionsView::ConnectionsView(QWidget* parent)
   waiting_->setAlignment(Qt::AlignCenter);
   pages_->addWidget(waiting_);
   make_tables();
+  make_cdi_tables();
   auto* one = new QSplitter(Qt::Horizontal, this);
   one->addWidget(message_table_);
   one->addWidget(make_ladder());
   one->setStretchFactor(0, 2);
   one->setStretchFactor(1, 3);
+  course_ = new QStackedWidget(this);
+  course_->addWidget(one);
+  course_->addWidget(story_table_);
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(connection_table_);
-  all->addWidget(one);
+  all->addWidget(cdi_table_);
+  all->addWidget(course_);
   all->setStretchFactor(0, 1);
-  all->setStretchFactor(1, 4);
+  all->setStretchFactor(1, 1);
+  all->setStretchFactor(2, 4);
   pages_->addWidget(all);
 }
 
@@ -62,6 +71,24 @@ void ConnectionsView::make_tables() {
   message_table_->setSortingEnabled(true);
   connect(message_table_, &QTableView::clicked, this, &ConnectionsView::message_clicked);
   connect(message_table_, &QTableView::activated, this, &ConnectionsView::message_clicked);
+}
+
+void ConnectionsView::make_cdi_tables() {
+  cdi_table_ = make_table(cdi_, this);
+  cdi_table_->setObjectName("cdi");
+  cdi_table_->setAccessibleName("Connections of CDI");
+  cdi_table_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(cdi_table_, &QWidget::customContextMenuRequested, this, &ConnectionsView::cdi_menu);
+  connect(cdi_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          &ConnectionsView::cdi_row_changed);
+  story_table_ = make_table(story_, this);
+  story_table_->setObjectName("story");
+  story_table_->setAccessibleName("Course of the connection");
+  const auto clicked = [this](const QModelIndex& index) {
+    if (const quint64 frame = story_->frame_of(index.row()); frame != 0) emit packetChosen(frame);
+  };
+  connect(story_table_, &QTableView::clicked, this, clicked);
+  connect(story_table_, &QTableView::activated, this, clicked);
 }
 
 QWidget* ConnectionsView::make_ladder() {
@@ -92,53 +119,68 @@ QWidget* ConnectionsView::make_ladder() {
 
 // --- The file --------------------------------------------------------------------------------------------------------
 
-void ConnectionsView::set_file(CaptureFile* file) {
-  if (file_) file_->disconnect(this);
-  file_ = file;
-  if (file_) {
-    connect(file_, &CaptureFile::followed_up, this, &ConnectionsView::refresh);
-    connect(file_, &CaptureFile::indexed, this, [this] {
-      indexed_ = true;
-      refresh();
-    });
-    connect(file_, &QObject::destroyed, this, [this] { set_file(nullptr); });
-  }
-  indexed_ = file_ && file_->progress() == 1;
-  followed_ = file_ ? file_->followed() : nullptr;
-  show_file();
-}
-
-void ConnectionsView::refresh() {
-  if (followed_ || !file_) return;  // it does not change any more
-  followed_ = file_->followed();
-  show_file();
-}
+void ConnectionsView::set_file(CaptureFile* file) { file_.set(file); }
 
 void ConnectionsView::show_file() {
-  chosen_ = 0;
-  connections_->set(followed_);
+  chosen_ = chosen_cdi_ = 0;
+  const std::shared_ptr<const Followed>& followed = file_.followed();
+  connections_->set(followed);
+  cdi_->set(followed);
+  story_->set(nullptr, -1);
   messages_->set(nullptr, 0, 0);
   ladder_->show_ladder({}, "Choose a connection");
-  const bool none = followed_ && followed_->connections.empty();
-  waiting_->setText(none || nothing_to_follow() ? "No connections" : file_ ? "Following the connections..." : "");
-  pages_->setCurrentIndex(followed_ && !none ? 1 : 0);
-  if (!followed_ || none) return;
-  fit_columns(*connection_table_);
-  connection_table_->selectRow(0);
+  const bool any = followed && !followed->connections.empty(), any_cdi = followed && !followed->cdi.empty();
+  const FollowedFile::State state = file_.state();
+  waiting_->setText(state == FollowedFile::State::no_file   ? ""
+                    : state == FollowedFile::State::waiting ? "Following the connections..."
+                                                            : "No connections");
+  pages_->setCurrentIndex(any || any_cdi ? 1 : 0);
+  connection_table_->setVisible(any || !any_cdi);
+  cdi_table_->setVisible(any_cdi);
+  if (any_cdi) fit_columns(*cdi_table_);
+  if (any) fit_columns(*connection_table_);
+  if (any)
+    connection_table_->selectRow(0);
+  else if (any_cdi)
+    cdi_table_->selectRow(0);
 }
 
 void ConnectionsView::row_changed() {
   const QModelIndex index = sorted_->mapToSource(connection_table_->currentIndex());
-  if (!index.isValid() || !followed_) return;
+  if (!index.isValid() || !file_.followed()) return;
   const std::uint32_t id = connections_->at(index.row()).id;
   if (id == chosen_) return;
   chosen_ = id;
-  messages_->set(followed_, id, file_->first_ns());
+  chosen_cdi_ = 0;
+  cdi_table_->clearSelection();
+  cdi_table_->setCurrentIndex({});
+  course_->setCurrentIndex(0);
+  messages_->set(file_.followed(), id, file_.file()->first_ns());
   message_table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   fit_columns(*message_table_);
   Ladder ladder;
-  ladder.set(file_, followed_, id);
+  ladder.set(file_.file(), file_.followed(), id);
   ladder_->show_ladder(std::move(ladder), "No InfiniBand packets");
+}
+
+// One is chosen in both tables together.
+void ConnectionsView::cdi_row_changed() {
+  const QModelIndex index = cdi_table_->currentIndex();
+  if (!index.isValid()) return;
+  chosen_cdi_ = cdi_->at(index.row()).number;
+  chosen_ = 0;
+  connection_table_->clearSelection();
+  connection_table_->setCurrentIndex({});
+  story_->set(file_.followed(), index.row());
+  fit_columns(*story_table_);
+  course_->setCurrentIndex(1);
+}
+
+void ConnectionsView::choose_cdi(std::uint32_t number) {
+  const int row = cdi_->row_of(number);
+  if (row < 0 || number == chosen_cdi_) return;
+  cdi_table_->selectRow(row);
+  cdi_table_->scrollTo(cdi_->index(row, 0));
 }
 
 void ConnectionsView::choose(std::uint32_t connection) {
@@ -150,9 +192,18 @@ void ConnectionsView::choose(std::uint32_t connection) {
 }
 
 void ConnectionsView::select(quint64 frame) {
-  if (!followed_) return;
-  const auto step = std::ranges::lower_bound(followed_->steps, frame, {}, &StepRow::frame);
-  if (step == followed_->steps.end() || step->frame != frame) return;
+  const Followed* const followed = file_.followed().get();
+  if (!followed) return;
+  const auto entry = std::ranges::lower_bound(followed->completions, frame, {}, &CompletionRow::frame);
+  if (entry != followed->completions.end() && entry->frame == frame && entry->connection != 0) {
+    choose(entry->connection);
+    ladder_->select(frame);
+    return;
+  }
+  if (!followed->cdi.empty())
+    if (const std::uint32_t number = followed->annotations.of(frame).cdi_flow; number != 0) return choose_cdi(number);
+  const auto step = std::ranges::lower_bound(followed->steps, frame, {}, &StepRow::frame);
+  if (step == followed->steps.end() || step->frame != frame) return;
   choose(step->connection);
   ladder_->select(frame);
   if (const int row = messages_->row_of(*step); row >= 0) {
@@ -180,6 +231,19 @@ void ConnectionsView::connection_menu(const QPoint& at) {
   menu->addAction("Go to its first packet", [this, frame = c.first_frame] { emit packetChosen(frame); });
   menu->addAction("Go to its last packet", [this, frame = c.last_frame] { emit packetChosen(frame); });
   menu->popup(connection_table_->viewport()->mapToGlobal(at));
+}
+
+void ConnectionsView::cdi_menu(const QPoint& at) {
+  const QModelIndex index = cdi_table_->indexAt(at);
+  if (!index.isValid()) return;
+  const CdiRow& c = cdi_->at(index.row());
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addAction("Show only its messages",
+                  [this, number = c.number] { emit filterWanted(QString("cdi.probe.flow == %1").arg(number)); });
+  menu->addAction("Go to its first message", [this, frame = c.first_frame] { emit packetChosen(frame); });
+  menu->addAction("Go to its last message", [this, frame = c.last_frame] { emit packetChosen(frame); });
+  menu->popup(cdi_table_->viewport()->mapToGlobal(at));
 }
 
 void ConnectionsView::save_ladder() {

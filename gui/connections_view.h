@@ -1,10 +1,11 @@
-// The connections of a capture; of the chosen one its messages and its ladder.
+// The connections of a capture, of InfiniBand and of CDI. Of the chosen one its messages and its ladder, or its course.
 #pragma once
 
-#include <QPointer>
 #include <QWidget>
 
+#include "gui/models/cdi_model.h"
 #include "gui/models/connection_model.h"
+#include "gui/models/followed_file.h"
 #include "gui/models/message_model.h"
 
 class QLabel;
@@ -25,10 +26,12 @@ class ConnectionsView : public QWidget {
   void set_file(CaptureFile* file);
 
   LadderView* ladder() const { return ladder_; }
-  std::uint32_t chosen() const { return chosen_; }  // id; 0: none
+  std::uint32_t chosen() const { return chosen_; }          // id; 0: none
+  std::uint32_t chosen_cdi() const { return chosen_cdi_; }  // number; 0: none
 
  public slots:
   void choose(std::uint32_t connection);
+  void choose_cdi(std::uint32_t number);
   void select(quint64 frame);  // its connection, message and arrow; no signal
 
  signals:
@@ -37,25 +40,27 @@ class ConnectionsView : public QWidget {
 
  private:
   void make_tables();
+  void make_cdi_tables();
   QWidget* make_ladder();
-  void refresh();
   void show_file();
-  bool nothing_to_follow() const { return file_ && indexed_ && file_->index().size() == 0; }
   void row_changed();
+  void cdi_row_changed();
+  void cdi_menu(const QPoint& at);
   void message_clicked(const QModelIndex& index);
   void connection_menu(const QPoint& at);
   void save_ladder();
 
-  QPointer<CaptureFile> file_;
-  bool indexed_ = false;
-  std::shared_ptr<const Followed> followed_;
-  std::uint32_t chosen_ = 0;
+  FollowedFile file_;
+  std::uint32_t chosen_ = 0, chosen_cdi_ = 0;
   ConnectionModel* connections_;
   QSortFilterProxyModel* sorted_;
   MessageModel* messages_;
+  CdiModel* cdi_;
+  CdiStory* story_;
   QStackedWidget* pages_;
   QLabel* waiting_;
-  QTableView *connection_table_ = nullptr, *message_table_ = nullptr;
+  QTableView *connection_table_ = nullptr, *message_table_ = nullptr, *cdi_table_ = nullptr, *story_table_ = nullptr;
+  QStackedWidget* course_ = nullptr;  // messages and ladder, or a story
   LadderView* ladder_ = nullptr;
 };
 

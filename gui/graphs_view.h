@@ -1,16 +1,17 @@
-// Curves of a connection over time: throughput, PSNs, latencies. A range of time that is drawn with the mouse filters
-// the packets.
+// Graphs of a connection: throughput, PSNs, latencies, what is under way, congestion. A range of time that is drawn
+// with the mouse filters the packets.
 #pragma once
 
-#include <QPointer>
 #include <QWidget>
 
 #include <memory>
 #include <optional>
 
+#include "gui/models/followed_file.h"
 #include "gui/models/graph.h"
 
 class QComboBox;
+class QLabel;
 
 namespace rdmascope::gui {
 
@@ -33,10 +34,11 @@ class Plot final : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:
-  double x_of(std::int64_t ns) const;
+  double x_of(double ns) const;
   double y_of(double value) const;
   std::int64_t time_at(int x) const;
   void paint_axes(QPainter& painter) const;
+  void paint_series(QPainter& painter, const Series& series, const QColor& color) const;
 
   Graph graph_;
   double highest_ = 1;
@@ -63,9 +65,10 @@ class GraphsView final : public QWidget {
   void refresh();
   void draw();
 
-  QPointer<CaptureFile> file_;
+  FollowedFile file_;
   QComboBox *connection_, *kind_;
   Plot* plot_;
+  QLabel* hint_;
 };
 
 }  // namespace rdmascope::gui

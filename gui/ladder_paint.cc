@@ -169,6 +169,7 @@ void LadderPainter::clock(QPainter& p, double top, double height) {
 void LadderPainter::step(QPainter& p, std::size_t i, double y, bool with_text, bool many) {
   y = sharp(y);
   const StepRow& s = ladder_[i];
+  if (s.completion) return completion(p, i, y, with_text);
   LadderLabel label;
   if (with_text) label = ladder_.label(i, look_.absolute);
   Shade shade = Shade::dim;
@@ -184,6 +185,32 @@ void LadderPainter::step(QPainter& p, std::size_t i, double y, bool with_text, b
     put(p, {left_ + 2 * margin, y - text_height_ - 1, right_ - left_ - 4 * margin, text_height_}, Qt::AlignHCenter,
         label.words,
         shade == Shade::dim || shade == Shade::acknowledge ? look_.palette.color(QPalette::Text) : ink(shade));
+  found_at(p, i, y, with_text);
+}
+
+// A diamond on the lifeline of its queue pair, with the words beside it.
+void LadderPainter::completion(QPainter& p, std::size_t i, double y, bool with_text) {
+  const StepRow& s = ladder_[i];
+  if (look_.scale.spacing == LadderScale::Spacing::rows) y = sharp(y - 0.3 * look_.scale.row);
+  LadderLabel label;
+  if (with_text) label = ladder_.label(i, look_.absolute);
+  const bool flushed = label.nak == LadderLabel::Nak::rnr;
+  const QColor shade = ink(s.kind != Kind::nak ? Shade::good : flushed ? Shade::anomaly : Shade::violation);
+  const double x = s.side == 0 ? left_ : right_, half = std::min(5.0, std::max(2.0, look_.scale.row / 3));
+  p.save();
+  p.setRenderHint(QPainter::Antialiasing);
+  p.setPen(Qt::NoPen);
+  p.setBrush(shade);
+  const QPointF diamond[] = {{x, y - half}, {x + half, y}, {x, y + half}, {x - half, y}};
+  p.drawPolygon(diamond, 4);
+  p.restore();
+  if (with_text)
+    put(p, {left_ + 2 * margin, y - text_height_ / 2, right_ - left_ - 4 * margin, text_height_},
+        s.side == 0 ? Qt::AlignLeft : Qt::AlignRight, label.words, shade);
+  found_at(p, i, y, with_text);
+}
+
+void LadderPainter::found_at(QPainter& p, std::size_t i, double y, bool with_text) {
   const FoundRow* found = ladder_.finding(i);
   if (!found) return;
   p.save();

@@ -38,6 +38,8 @@ class LadderPainter {
   void by_time(QPainter& p, double top, double height);
   void clock(QPainter& p, double top, double height);
   void step(QPainter& p, std::size_t i, double y, bool with_text, bool many);
+  void completion(QPainter& p, std::size_t i, double y, bool with_text);
+  void found_at(QPainter& p, std::size_t i, double y, bool with_text);
   void arrow(QPainter& p, double y, bool to_right, bool cross, bool short_of);
   void missing(QPainter& p, const LadderGap& gap, double y, bool with_text);
   void pause(QPainter& p, const LadderGap& gap, double y);

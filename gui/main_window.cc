@@ -31,6 +31,9 @@
 #include "gui/capture_bar.h"
 #include "gui/capture_dialog.h"
 #include "gui/capture_tab.h"
+#include "gui/colours_dialog.h"
+#include "gui/columns_dialog.h"
+#include "gui/completions_view.h"
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
 #include "gui/tester_view.h"
@@ -38,7 +41,7 @@
 namespace rdmascope::gui {
 namespace {
 
-constexpr int most_recent = 10;
+constexpr int most_recent = 10, message_ms = 4000;
 
 }  // namespace
 
@@ -93,6 +96,11 @@ CaptureTab* MainWindow::add_tab() {
   tab->packets().set_dark(is_dark());
   tab->packets().filter_bar().set_history(QSettings().value("filter/history").toStringList());
   connect(tab, &CaptureTab::statusChanged, this, &MainWindow::show_status);
+  connect(&tab->packets(), &PacketsView::findDone, this, [this](bool found, bool backwards) {
+    if (!found)
+      statusBar()->showMessage(backwards ? tr("Nothing before this packet") : tr("Nothing behind this packet"),
+                               message_ms);
+  });
   connect(tab, &CaptureTab::titleChanged, this, [this, tab] {
     const int index = tabs_->indexOf(tab);
     if (index >= 0) tabs_->setTabText(index, tab->title());
@@ -100,7 +108,7 @@ CaptureTab* MainWindow::add_tab() {
   connect(tab, &CaptureTab::fileWanted, this, &MainWindow::open);
   connect(tab, &CaptureTab::savedAs, this, [this](const QString& path) {
     remember_recent(QFileInfo(path).absoluteFilePath());
-    statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
+    statusBar()->showMessage(tr("Saved to %1").arg(path), message_ms);
   });
   connect(&tab->bar(), &CaptureBar::saveWanted, this, [this, tab] { ask_to_save(*tab); });
   return tab;
@@ -224,7 +232,8 @@ void MainWindow::make_menus() {
   file->addAction(tr("&Save capture..."), QKeySequence::Save, this,
                   with_tab([this](CaptureTab& t) { ask_to_save(t); }));
   file->addAction(tr("&Export shown packets..."), QKeySequence("Ctrl+Shift+E"), this, &MainWindow::export_shown);
-  file->addAction(tr("&Stop reading"), QKeySequence("Escape"), this, with_tab([](CaptureTab& t) {
+  file->addAction(tr("&Stop finding, capturing or reading"), QKeySequence("Escape"), this, with_tab([](CaptureTab& t) {
+                    if (t.packets().is_finding()) return t.packets().stop_finding();
                     if (t.is_capturing()) return t.stop_capture();
                     if (t.has_file()) t.file().cancel();
                   }));
@@ -274,10 +283,15 @@ void MainWindow::make_menus() {
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(2); }));
   view->addAction(tr("&Graphs"), QKeySequence("Alt+4"), this,
                   with_tab([](CaptureTab& t) { t.views().setCurrentIndex(3); }));
+  view->addAction(tr("C&ompletions"), QKeySequence("Alt+5"), this, with_tab([](CaptureTab& t) {
+                    if (t.completions().any()) t.views().setCurrentWidget(&t.completions());
+                  }));
   view->addAction(tr("&Display filter"), QKeySequence("Ctrl+/"), this, with_tab([](CaptureTab& t) {
                     t.views().setCurrentIndex(0);
                     t.packets().filter_bar().edit()->setFocus();
                   }));
+  view->addAction(tr("Co&lumns..."), this, [this] { ColumnsDialog(this).exec(); });
+  view->addAction(tr("Colouring &rules..."), this, [this] { ColoursDialog(this).exec(); });
   QMenu* const times = view->addMenu(tr("&Time"));
   auto* const forms = new QActionGroup(this);
   for (const auto& [words, form] : {std::pair(tr("Since the &first packet"), TimeForm::since_first),
@@ -408,10 +422,8 @@ void MainWindow::ask_find() {
 void MainWindow::find_again(bool backwards) {
   CaptureTab* const tab = current();
   if (!tab || sought_.isEmpty()) return;
-  if (!tab->packets().find(static_cast<FindIn>(sought_in_), sought_, backwards))
-    statusBar()->showMessage(backwards ? tr("Nothing before this packet: %1").arg(sought_)
-                                       : tr("Nothing behind this packet: %1").arg(sought_),
-                             4000);
+  const QString why = tab->packets().find(static_cast<FindIn>(sought_in_), sought_, backwards);
+  if (!why.isEmpty()) statusBar()->showMessage(why, message_ms);
 }
 
 // The packets of the list, as they were captured.

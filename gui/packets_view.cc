@@ -3,11 +3,16 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QFontDatabase>
+#include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLabel>
 #include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
+#include <QTimer>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -19,7 +24,7 @@
 namespace rdmascope::gui {
 namespace {
 
-constexpr int column_widths[] = {60, 110, 120, 120, 80, 60, 480, 85, 130};
+constexpr int settled_ms = 300;  // somebody who drags a column has let it go
 
 }  // namespace
 
@@ -30,7 +35,10 @@ PacketsView::PacketsView(QWidget* parent)
       filter_(new FilterBar),
       list_(new QTableView),
       tree_(new QTreeView),
-      hex_(new HexView) {
+      hex_(new HexView),
+      search_bar_(new QWidget),
+      searched_(new QProgressBar),
+      moved_(new QTimer(this)) {
   list_->setModel(packets_);
   list_->setSelectionBehavior(QAbstractItemView::SelectRows);
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
@@ -42,9 +50,7 @@ PacketsView::PacketsView(QWidget* parent)
   // Every row is as high as the others: nothing has to be measured.
   list_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   list_->verticalHeader()->setDefaultSectionSize(list_->fontMetrics().height() + 4);
-  for (int i = 0; i < PacketModel::columns; ++i) list_->setColumnWidth(i, column_widths[i]);
-  list_->horizontalHeader()->setSectionsMovable(true);
-  list_->horizontalHeader()->setHighlightSections(false);
+  make_header();
   list_->setContextMenuPolicy(Qt::CustomContextMenu);
   tree_->setModel(fields_);
   tree_->setHeaderHidden(true);
@@ -68,6 +74,8 @@ PacketsView::PacketsView(QWidget* parent)
   all->setSpacing(2);
   all->addWidget(filter_);
   all->addWidget(split);
+  all->addWidget(search_bar_);
+  make_search_bar();
 
   connect(list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& now) { show_row(now.isValid() ? now.row() : -1); });
@@ -77,6 +85,7 @@ PacketsView::PacketsView(QWidget* parent)
   });
   connect(filter_, &FilterBar::applied, this, [this](const QString& text) {
     const quint64 before = current();
+    stop_finding();  // it is about rows of another list
     static_cast<void>(packets_->set_filter(text));
     fields_->show(nullptr, 0);
     hex_->set_bytes({});
@@ -106,6 +115,9 @@ PacketsView::PacketsView(QWidget* parent)
       });
       menu.addAction(tr("Copy as filter"), this, [words] { QApplication::clipboard()->setText(words); });
     }
+    if (const QString name = index.data(FieldTree::name).toString(); !name.isEmpty())
+      menu.addAction(tr("Show as a column"), this,
+                     [name] { static_cast<void>(PacketColumns::of_user().add_field(name)); });
     if (frame != 0) menu.addAction(tr("Go to packet %1").arg(frame), this, [this, frame] { go_to(frame); });
     menu.addAction(tr("Copy line"), this, [index] { QApplication::clipboard()->setText(index.data().toString()); });
     menu.exec(tree_->viewport()->mapToGlobal(at));
@@ -123,7 +135,82 @@ PacketsView::PacketsView(QWidget* parent)
   });
 }
 
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+void PacketsView::make_header() {
+  QHeaderView* const header = list_->horizontalHeader();
+  header->setSectionsMovable(true);
+  header->setHighlightSections(false);
+  header->setContextMenuPolicy(Qt::CustomContextMenu);
+  moved_->setSingleShot(true);
+  moved_->setInterval(settled_ms);
+  const auto moved = [this] {
+    if (!arranging_) moved_->start();
+  };
+  connect(header, &QHeaderView::sectionMoved, this, moved);
+  connect(header, &QHeaderView::sectionResized, this, moved);
+  connect(header, &QWidget::customContextMenuRequested, this, &PacketsView::header_menu);
+  connect(moved_, &QTimer::timeout, this, &PacketsView::keep_columns);
+  // Behind the model, which has the columns by then.
+  connect(&PacketColumns::of_user(), &PacketColumns::changed, this, &PacketsView::arrange);
+  arrange();
+}
+
+void PacketsView::arrange() {
+  QHeaderView* const header = list_->horizontalHeader();
+  arranging_ = true;
+  int place = 0;
+  for (const ColumnSetting& c : PacketColumns::of_user().all()) {
+    const int column = packets_->column_of(c.name);
+    if (column < 0) continue;
+    header->moveSection(header->visualIndex(column), place++);
+    header->setSectionHidden(column, !c.shown);
+    if (c.shown) header->resizeSection(column, c.width);
+  }
+  arranging_ = false;
+  // A new column is not chosen with the others of its row.
+  if (const QModelIndex now = list_->currentIndex(); now.isValid())
+    list_->selectionModel()->select(now, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+void PacketsView::keep_columns() {
+  const QHeaderView* const header = list_->horizontalHeader();
+  std::vector<ColumnSetting> columns = PacketColumns::of_user().all();
+  const auto place_of = [&](const ColumnSetting& c) { return header->visualIndex(packets_->column_of(c.name)); };
+  for (ColumnSetting& c : columns)
+    if (const int column = packets_->column_of(c.name); !header->isSectionHidden(column))
+      c.width = header->sectionSize(column);
+  std::ranges::stable_sort(columns, {}, place_of);
+  PacketColumns::of_user().set(std::move(columns));
+}
+
+void PacketsView::header_menu(const QPoint& at) {
+  PacketColumns& columns = PacketColumns::of_user();
+  auto* const menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const int here = list_->horizontalHeader()->logicalIndexAt(at);
+  for (const ColumnSetting& c : columns.all()) {
+    QAction* const action = menu->addAction(c.title, this, [&columns, name = c.name](bool on) {
+      std::vector<ColumnSetting> all = columns.all();
+      for (ColumnSetting& other : all)
+        if (other.name == name) other.shown = on;
+      columns.set(std::move(all));
+    });
+    action->setCheckable(true);
+    action->setChecked(c.shown);
+  }
+  menu->addSeparator();
+  for (const ColumnSetting& c : columns.all())
+    if (packets_->column_of(c.name) == here && here >= PacketModel::of_list)
+      menu->addAction(tr("Remove %1").arg(c.name), this, [&columns, name = c.name] { columns.remove_field(name); });
+  menu->addAction(tr("Columns..."), this, &PacketsView::columnsWanted);
+  menu->popup(list_->horizontalHeader()->mapToGlobal(at));
+}
+
+// --- The file --------------------------------------------------------------------------------------------------------
+
 void PacketsView::set_file(CaptureFile* file) {
+  stop_finding();
   if (file_) file_->disconnect(this);
   file_ = file;
   fields_->show(nullptr, 0);
@@ -194,54 +281,75 @@ QString PacketsView::comparison() const { return tree_->currentIndex().data(Fiel
 
 // --- From packet to packet -------------------------------------------------------------------------------------------
 
-template <class Fits>
-bool PacketsView::step(bool backwards, const Fits& fits) {
-  const int count = packets_->rowCount(), by = backwards ? -1 : 1;
-  for (int row = list_->currentIndex().row() + by; row >= 0 && row < count; row += by) {
-    if (!fits(row)) continue;
-    choose_row(row);
-    return true;
-  }
-  return false;
+void PacketsView::make_search_bar() {
+  auto* const row = new QHBoxLayout(search_bar_);
+  row->setContentsMargins(6, 2, 6, 2);
+  auto* const stop = new QPushButton(tr("Cancel"));
+  searched_->setRange(0, 1000);
+  row->addWidget(new QLabel(tr("Looking for it")));
+  row->addWidget(searched_, 1);
+  row->addWidget(stop);
+  search_bar_->hide();
+  connect(stop, &QPushButton::clicked, this, &PacketsView::stop_finding);
 }
 
-bool PacketsView::find(FindIn where, const QString& what, bool backwards) {
-  if (!file_ || what.isEmpty()) return false;
-  const auto packet = std::make_unique<dissect::Packet>();
-  if (where == FindIn::filter) {
-    const auto compiled = dissect::Filter::compile(what.toStdString());
-    const auto* const filter = std::get_if<dissect::Filter>(&compiled);
-    if (!filter) return false;
-    dissect::Annotations annotations;
-    return step(backwards, [&](int row) {
-      file_->load(packets_->frame_of(row), *packet, annotations);
-      return filter->matches(*packet);
-    });
-  }
-  if (where == FindIn::bytes) {
-    const QByteArray wanted = QByteArray::fromHex(what.toLatin1());
-    if (wanted.isEmpty()) return false;
-    return step(backwards, [&](int row) {
-      const IndexedFrame& f = file_->index()[packets_->frame_of(row)];
-      return std::search(f.bytes(), f.bytes() + f.captured, wanted.begin(), wanted.end(), [](std::uint8_t a, char b) {
-               return a == static_cast<std::uint8_t>(b);
-             }) != f.bytes() + f.captured;
-    });
-  }
-  return step(backwards, [&](int row) { return packets_->line(row).contains(what, Qt::CaseInsensitive); });
+QString PacketsView::find(FindIn where, const QString& what, bool backwards) {
+  if (!file_) return tr("Nothing is open.");
+  if (QString why = FindRun::error_of(where, what); !why.isEmpty()) return why;
+  FindTask task{where,
+                what,
+                backwards,
+                list_->currentIndex().row(),
+                packets_->rowCount(),
+                packets_->frames(),
+                packets_->row_form(),
+                {}};
+  for (int i = 0; i < packets_->columnCount(); ++i) task.shown.push_back(!list_->isColumnHidden(i));
+  stop_finding();
+  search_ = std::make_unique<FindRun>(*file_, std::move(task));
+  connect(search_.get(), &FindRun::done, this, &PacketsView::end_search, Qt::QueuedConnection);
+  connect(
+      search_.get(), &FindRun::progressed, this,
+      [this] {
+        if (!search_) return;
+        searched_->setValue(static_cast<int>(search_->progress() * 1000));
+        search_bar_->show();
+      },
+      Qt::QueuedConnection);
+  search_->start();
+  return {};
+}
+
+void PacketsView::stop_finding() {
+  search_.reset();
+  search_bar_->hide();
+}
+
+void PacketsView::end_search(int row) {
+  if (!search_) return;  // cancelled while this was on its way
+  const bool backwards = search_->backwards();
+  stop_finding();
+  if (row >= 0 && row < packets_->rowCount()) choose_row(row);
+  emit findDone(row >= 0, backwards);
 }
 
 void PacketsView::next_in_connection(bool backwards) {
   const QModelIndex now = list_->currentIndex();
   if (!now.isValid()) return;
   const QString connection = now.siblingAtColumn(PacketModel::connection).data().toString();
-  if (connection.isEmpty()) return;
-  step(backwards,
-       [&](int row) { return packets_->index(row, PacketModel::connection).data().toString() == connection; });
+  if (!connection.isEmpty()) static_cast<void>(find(FindIn::connection, connection, backwards));
 }
 
 void PacketsView::next_marked(bool backwards) {
-  step(backwards, [&](int row) { return packets_->is_marked(packets_->frame_of(row)); });
+  const std::set<std::size_t>& marks = packets_->marks();
+  if (current() == 0) return;
+  auto at = backwards ? marks.lower_bound(current() - 1) : marks.upper_bound(current() - 1);
+  // Some may be hidden by the filter.
+  while (backwards ? at != marks.begin() : at != marks.end()) {
+    if (backwards) --at;
+    if (const int row = packets_->row_of(*at); row >= 0) return choose_row(row);
+    if (!backwards) ++at;
+  }
 }
 
 void PacketsView::toggle_mark() {

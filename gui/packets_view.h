@@ -6,15 +6,16 @@
 #include "gui/filter_bar.h"
 #include "gui/hex_view.h"
 #include "gui/models/field_tree.h"
+#include "gui/models/find_run.h"
 #include "gui/models/packet_model.h"
 
 class QLabel;
+class QProgressBar;
 class QTableView;
+class QTimer;
 class QTreeView;
 
 namespace rdmascope::gui {
-
-enum class FindIn { text, bytes, filter };
 
 class PacketsView final : public QWidget {
   Q_OBJECT
@@ -27,8 +28,11 @@ class PacketsView final : public QWidget {
   // Frames count from 1. False: it does not pass the filter, or there is none.
   bool go_to(quint64 frame, const QString& field = {});
   quint64 current() const;  // 0: none
-  // The next packet, or the one before, that has the text in its line, the bytes, or passes. False: there is none.
-  bool find(FindIn where, const QString& what, bool backwards);
+  // Begins to look for the next packet, or the one before, that has the text in its line, the bytes, or passes; a
+  // search that goes on ends. findDone() says what came of it. A sentence when that cannot be looked for.
+  QString find(FindIn where, const QString& what, bool backwards);
+  bool is_finding() const { return search_ != nullptr; }
+  void stop_finding();
   void next_in_connection(bool backwards);
   void next_marked(bool backwards);
   void toggle_mark();
@@ -51,13 +55,19 @@ class PacketsView final : public QWidget {
  signals:
   void currentChanged(quint64 frame);
   void countChanged();
+  void columnsWanted();  // the dialog of columns
+  void findDone(bool found, bool backwards);
 
  private:
   void show_row(int row);
   void choose_row(int row);
-  template <class Fits>
-  bool step(bool backwards, const Fits& fits);
+  void make_search_bar();
+  void end_search(int row);
   void field_chosen(const QModelIndex& index);
+  void make_header();
+  void arrange();       // columns as the user's settings say
+  void keep_columns();  // the other way round
+  void header_menu(const QPoint& at);
 
   CaptureFile* file_ = nullptr;
   PacketModel* packets_;
@@ -66,7 +76,11 @@ class PacketsView final : public QWidget {
   QTableView* list_;
   QTreeView* tree_;
   HexView* hex_;
-  bool choosing_ = false;  // a choice is being passed on
+  QWidget* search_bar_;
+  QProgressBar* searched_;
+  std::unique_ptr<FindRun> search_;
+  QTimer* moved_;           // columns were, a moment ago
+  bool arranging_ = false;  // columns; not by the user
 };
 
 }  // namespace rdmascope::gui

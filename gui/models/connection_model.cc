@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/verdict.h"
+#include "gui/models/latency.h"
 #include "gui/models/words.h"
 
 namespace rdmascope::gui {
@@ -19,14 +20,6 @@ std::uint64_t all_bytes(const ConnectionRow& c) { return c.bytes[0] + c.bytes[1]
 double rate_of(const ConnectionRow& c) {
   if (c.last_ns <= c.first_ns) return -1;
   return static_cast<double>(all_bytes(c)) * 8e9 / static_cast<double>(c.last_ns - c.first_ns);
-}
-
-// The value that so many percent do not exceed (nearest rank), as `stats` has it.
-std::int64_t percentile(std::vector<std::int64_t>& values, std::size_t percent) {
-  const std::size_t rank = std::max<std::size_t>(1, (percent * values.size() + 99) / 100);
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
 }
 
 }  // namespace
@@ -44,11 +37,9 @@ void ConnectionModel::measure() {
   latencies_.resize(followed_->connections.size());
   std::vector<std::vector<std::int64_t>> values(latencies_.size());
   for (const MessageRow& m : followed_->messages) {
-    const check::Message& message = m.message;
-    if (message.state != check::MessageState::complete || !message.has_first || message.done_ns < message.start_ns)
-      continue;
-    if (const int row = row_of(m.connection); row >= 0)
-      values[static_cast<std::size_t>(row)].push_back(message.done_ns - message.start_ns);
+    const std::optional<std::int64_t> latency = latency_of(m.message);
+    if (!latency) continue;
+    if (const int row = row_of(m.connection); row >= 0) values[static_cast<std::size_t>(row)].push_back(*latency);
   }
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!values[i].empty()) latencies_[i] = {percentile(values[i], 50), percentile(values[i], 99)};

@@ -14,11 +14,15 @@ constexpr std::chrono::milliseconds between_signals{100}, while_waiting{20};
 }  // namespace
 
 FilterRun::FilterRun(const CaptureFile& file, dissect::Filter filter, QObject* parent)
-    : QObject(parent), file_(file), filter_(std::move(filter)), thread_([this] { run(); }) {}
+    : QObject(parent), file_(file), filter_(std::move(filter)) {}
 
 FilterRun::~FilterRun() {
   stop_ = true;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+void FilterRun::start() {
+  thread_ = std::thread([this] { run(); });
 }
 
 void FilterRun::take(std::vector<std::uint32_t>& rows) {

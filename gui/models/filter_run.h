@@ -20,6 +20,7 @@ class FilterRun final : public QObject {
  public:
   FilterRun(const CaptureFile& file, dissect::Filter filter, QObject* parent = nullptr);
   ~FilterRun() override;  // cancels
+  void start();           // when its signals are connected
 
   bool running() const { return running_; }
   std::size_t looked_at() const { return looked_at_; }

@@ -1,6 +1,7 @@
 #include "gui/models/ladder.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "check/psn.h"
 #include "dissect/headers.h"
@@ -19,12 +20,19 @@ constexpr std::int64_t pause_to_median = 20;  // a pause is so much longer than 
 void Ladder::set(const CaptureFile* file, std::shared_ptr<const Followed> followed, std::uint32_t id) {
   std::vector<StepRow> steps;
   std::vector<std::int64_t> times;
-  if (file && followed)
-    for (const StepRow& s : followed->steps) {
-      if (s.connection != id || s.frame == 0 || s.frame > file->index().size()) continue;
-      steps.push_back(s);
-      times.push_back(file->index()[s.frame - 1].time_ns);
-    }
+  if (file && followed) {
+    const auto is_ours = [&](const auto& row) {
+      return row.connection == id && row.frame != 0 && row.frame <= file->index().size();
+    };
+    std::ranges::copy_if(followed->steps, std::back_inserter(steps), is_ours);
+    const auto packets = static_cast<std::ptrdiff_t>(steps.size());
+    for (const CompletionRow& c : followed->completions)
+      if (is_ours(c))
+        steps.push_back(
+            {c.frame, id, 0, c.ended, c.failed ? Kind::nak : Kind::other, c.side, false, false, false, true});
+    std::ranges::inplace_merge(steps, steps.begin() + packets, {}, &StepRow::frame);
+    for (const StepRow& s : steps) times.push_back(file->index()[s.frame - 1].time_ns);
+  }
   build(file, std::move(followed), std::move(steps), std::move(times), id);
 }
 
@@ -57,6 +65,7 @@ void Ladder::find_bases() {
   // Requests know best where their flow begins.
   const auto take = [this](auto wanted) {
     for (const StepRow& s : steps_) {
+      if (s.completion) continue;
       std::optional<std::uint32_t>& base = base_[flow_of(s)];
       if (!base && wanted(s.kind)) base = s.psn;
       if (base_[0] && base_[1]) return;
@@ -129,6 +138,7 @@ void Ladder::find_missing(std::uint32_t id) {
       answers.next_answer = check::psn_add(s.psn, 1);
   };
   for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].completion) continue;
     if (steps_[i].kind == Kind::other) unjudged(steps_[i]);
     if (steps_[i].kind == Kind::request) request(i, flows[steps_[i].side]);
     if (steps_[i].kind == Kind::read_response) response(i, flows[steps_[i].side ^ 1u]);
@@ -150,9 +160,14 @@ void Ladder::find_pauses() {
 
 void Ladder::find_notable(std::uint32_t id) {
   found_.clear();
+  // What is found on an entry belongs to no connection.
+  const auto is_entry = [this](std::uint64_t frame) {
+    const std::optional<std::size_t> step = step_of(frame);
+    return step && steps_[*step].completion;
+  };
   if (followed_)
     for (std::size_t i = 0; i < followed_->findings.size(); ++i)
-      if (const FoundRow& f = followed_->findings[i]; f.frame != 0 && f.connection == id)
+      if (const FoundRow& f = followed_->findings[i]; f.frame != 0 && (f.connection == id || is_entry(f.frame)))
         found_.push_back(static_cast<std::uint32_t>(i));
   std::ranges::sort(found_, {}, [this](std::uint32_t i) {
     return std::pair(followed_->findings[i].frame, followed_->findings[i].kind);
@@ -196,9 +211,27 @@ QString Ladder::psn_text(std::uint32_t psn, std::uint8_t flow, bool absolute) co
   return psn_word + (n < 0 ? "" : "+") + QString::number(n);
 }
 
+// "CQE: send RDMA_READ  64 B", "CQE: receive failed: work request flushed"
+LadderLabel Ladder::completion_label(const StepRow& s) const {
+  LadderLabel out;
+  out.words = "CQE";
+  dissect::Packet packet;
+  if (file_) file_->load(s.frame - 1, packet);
+  const auto entry = file_ ? dissect::completion_of(packet) : std::nullopt;
+  if (!entry) return out;
+  out.words += entry->send ? ": send" : ": receive";
+  if (!entry->operation.empty()) out.words += ' ' + text(entry->operation);
+  if (entry->byte_count) out.words += QString("  %1 B").arg(*entry->byte_count);
+  if (!entry->failed()) return out;
+  out.nak = entry->fault == dissect::Fault::flushed ? LadderLabel::Nak::rnr : LadderLabel::Nak::other;
+  out.words += " failed: " + text(dissect::words_of(entry->fault).name);
+  return out;
+}
+
 LadderLabel Ladder::label(std::size_t step, bool absolute) const {
   LadderLabel out;
   const StepRow& s = steps_[step];
+  if (s.completion) return completion_label(s);
   std::uint8_t flow = flow_of(s);
   dissect::Packet packet;
   if (file_) file_->load(s.frame - 1, packet);
@@ -259,7 +292,7 @@ QString Ladder::tip(std::size_t step) const {
     put_info(info, packet);
     out += '\n' + text(info.view());
   }
-  if (s.earlier) out += QString("\nFirst sent in frame %1").arg(s.earlier);
+  if (s.earlier) out += QString(s.completion ? "\nCompleted by frame %1" : "\nFirst sent in frame %1").arg(s.earlier);
   for (auto at = std::ranges::lower_bound(found_, std::uint64_t{s.frame}, {},
                                           [this](std::uint32_t i) { return followed_->findings[i].frame; });
        at != found_.end() && followed_->findings[*at].frame == s.frame; ++at)

@@ -1,5 +1,6 @@
-// The packets of one connection as steps between two lifelines: what is missing between them, where each stands, and
-// what is written at it. No widgets. Text is made for what is painted; everything else is found by binary search.
+// The packets of one connection as steps between two lifelines, and completion queue entries as steps on one of them:
+// what is missing between them, where each stands, and what is written at it. No widgets. Text is made for what is
+// painted; everything else is found by binary search.
 #pragma once
 
 #include <QString>
@@ -93,6 +94,7 @@ class Ladder {
   void find_missing(std::uint32_t id);
   void find_pauses();
   void find_notable(std::uint32_t id);
+  LadderLabel completion_label(const StepRow& step) const;
   QString psn_text(std::uint32_t psn, std::uint8_t flow, bool absolute) const;
 
   const CaptureFile* file_ = nullptr;

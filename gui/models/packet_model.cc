@@ -1,31 +1,18 @@
 #include "gui/models/packet_model.h"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "dissect/annotations.h"
-#include "dissect/headers.h"
-#include "dissect/text.h"
+#include "gui/models/colour_rules.h"
 
 namespace rdmascope::gui {
-namespace {
-
 using namespace dissect;
 
-QString text_of(const Text& text) { return QString::fromUtf8(text.view().data(), static_cast<qsizetype>(text.size())); }
-
-std::string time_of_day(std::int64_t ns) {
-  constexpr std::int64_t second = 1'000'000'000;
-  std::int64_t seconds = ns / second, rest = ns % second;
-  if (rest < 0) --seconds, rest += second;
-  return fmt::format("{:%F %T}.{:09}", fmt::localtime(static_cast<std::time_t>(seconds)), rest);
+PacketModel::PacketModel(QObject* parent) : QAbstractTableModel(parent) {
+  connect(&PacketColumns::of_user(), &PacketColumns::changed, this, &PacketModel::take_columns);
+  connect(&ColourRules::of_user(), &ColourRules::changed, this, &PacketModel::refresh);
+  take_columns();
 }
-
-}  // namespace
-
-PacketModel::PacketModel(QObject* parent) : QAbstractTableModel(parent) {}
 PacketModel::~PacketModel() = default;
 
 void PacketModel::set_file(CaptureFile* file) {
@@ -35,7 +22,7 @@ void PacketModel::set_file(CaptureFile* file) {
   file_ = file;
   rows_.clear();
   marks_.clear();
-  reference_.reset();
+  row_.reference.reset();
   filtered_ = false;
   annotated_filter_.clear();
   shown_ = 0;
@@ -62,6 +49,7 @@ std::optional<FilterError> PacketModel::set_filter(const QString& text) {
     run_ = std::make_unique<FilterRun>(*file_, std::get<Filter>(compiled));
     connect(run_.get(), &FilterRun::found, this, &PacketModel::grow, Qt::QueuedConnection);
     connect(run_.get(), &FilterRun::done, this, &PacketModel::countChanged, Qt::QueuedConnection);
+    run_->start();
   }
   endResetModel();
   emit countChanged();
@@ -69,7 +57,7 @@ std::optional<FilterError> PacketModel::set_filter(const QString& text) {
 }
 
 void PacketModel::set_time_form(TimeForm form) {
-  time_form_ = form;
+  row_.time_form = form;
   refresh();
 }
 
@@ -104,8 +92,53 @@ void PacketModel::know_more() {
 // Every row may look different now.
 void PacketModel::refresh() {
   for (Cells& c : cache_) c.frame = SIZE_MAX;
-  if (shown_ > 0) emit dataChanged(index(0, 0), index(shown_ - 1, columns - 1));
+  if (shown_ > 0) emit dataChanged(index(0, 0), index(shown_ - 1, columnCount() - 1));
 }
+
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+int PacketModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : of_list + static_cast<int>(row_.fields.size());
+}
+
+void PacketModel::take_columns() {
+  std::vector<FieldColumn> wanted;
+  for (const ColumnSetting& c : PacketColumns::of_user().all())
+    if (PacketColumns::column_of(c.name) == of_list)
+      wanted.push_back({c.name, dissect::find_fields(c.name.toStdString())});
+  // In which order they are seen, the view decides: here a column stays where it came.
+  for (std::size_t i = row_.fields.size(); i-- > 0;) {
+    if (std::ranges::find(wanted, row_.fields[i].name, &FieldColumn::name) != wanted.end()) continue;
+    const int column = of_list + static_cast<int>(i);
+    beginRemoveColumns({}, column, column);
+    row_.fields.erase(row_.fields.begin() + static_cast<std::ptrdiff_t>(i));
+    for (Cells& c : cache_) c.frame = SIZE_MAX;
+    endRemoveColumns();
+  }
+  for (FieldColumn& field : wanted) {
+    if (std::ranges::find(row_.fields, field.name, &FieldColumn::name) != row_.fields.end()) continue;
+    beginInsertColumns({}, columnCount(), columnCount());
+    row_.fields.push_back(std::move(field));
+    for (Cells& c : cache_) c.frame = SIZE_MAX;
+    endInsertColumns();
+  }
+  emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+}
+
+int PacketModel::column_of(const QString& name) const {
+  const int column = PacketColumns::column_of(name);
+  if (column != of_list) return column;
+  const auto field = std::ranges::find(row_.fields, name, &FieldColumn::name);
+  return field == row_.fields.end() ? -1 : of_list + static_cast<int>(field - row_.fields.begin());
+}
+
+bool PacketModel::is_figure(int column) const {
+  if (column < of_list) return column == number || column == length || column == time;
+  const dissect::Field* const field = row_.fields[static_cast<std::size_t>(column - of_list)].fields[0].field;
+  return field && field->show == dissect::Show::dec && field->names.empty();
+}
+
+// --- Rows ------------------------------------------------------------------------------------------------------------
 
 int PacketModel::row_of(std::size_t frame) const {
   if (!filtered_) return frame < static_cast<std::size_t>(shown_) ? static_cast<int>(frame) : -1;
@@ -125,7 +158,7 @@ void PacketModel::toggle_mark(std::size_t frame) {
 }
 
 void PacketModel::set_time_reference(std::optional<std::size_t> frame) {
-  reference_ = frame;
+  row_.reference = frame;
   refresh();
 }
 
@@ -134,85 +167,11 @@ const PacketModel::Cells& PacketModel::cells(std::size_t frame) const {
   if (out.frame == frame) return out;
   static thread_local Packet packet;
   Annotations annotations;
-  file_->load(frame, packet, annotations);
-  Text text;
-  const auto take = [&](Column column) {
-    out.text[column] = text_of(text);
-    text.clear();
-  };
-  text.dec(packet.frame.number);
-  take(number);
-  if (packet.frame.has_time) {
-    if (reference_) {
-      const std::int64_t from = file_->index()[*reference_].time_ns;
-      text.seconds(static_cast<std::int64_t>(static_cast<std::uint64_t>(packet.frame.time_ns) -
-                                             static_cast<std::uint64_t>(from)));
-      if (*reference_ == frame) text.clear(), text.put("*REF*");
-    } else if (time_form_ == TimeForm::of_day) {
-      text.put(time_of_day(packet.frame.time_ns));
-    } else {
-      text.seconds(time_form_ == TimeForm::since_first ? packet.frame.time_relative_ns : packet.frame.time_delta_ns);
-    }
-  }
-  take(time);
-  const Layer* const addresses = address_layer(packet);
-  put_source(text, packet, addresses);
-  take(source);
-  put_destination(text, packet, addresses);
-  take(destination);
-  text.put(dissect::protocol(packet));
-  take(protocol);
-  text.dec(packet.frame.wire_bytes);
-  take(length);
-  put_info(text, packet);
-  take(info);
-  const std::uint32_t flow = annotations.flow;
-  if (flow != 0)
-    text.dec(flow);
-  else if (annotations.cdi_flow != 0)
-    text.put("CDI "), text.dec(annotations.cdi_flow);
-  take(connection);
-  out.worst = -1;
-  for (const Note& note : annotations.notes) {
-    if (out.worst < 0 || note.kind < out.worst) out.worst = note.kind;
-    if (text.size() > 0) text.put(", ");
-    text.put(note.rule);
-  }
-  take(verdict);
-  out.tone = tone(packet);
-  out.retransmission = annotations.retransmission;
+  row_.make(*file_, frame, packet, annotations, out.text);
+  out.rule = ColourRules::of_user().first_fit(packet);
   packet.drop_annotations();
   out.frame = frame;
   return out;
-}
-
-// Text is readable on its background in either form; red is for what is wrong, yellow for what is not healthy.
-RowColors PacketModel::colors(const Cells& c) const {
-  const auto pick = [this](const char* light, const char* dark) { return QColor(QLatin1String(dark_ ? dark : light)); };
-  if (c.worst == static_cast<int>(check::Class::violation))
-    return {pick("#7a0000", "#ffd0d0"), pick("#ffd9d9", "#5c1a1a")};
-  if (c.tone == Tone::bad_crc) return {pick("#ff9a9a", "#ff9a9a"), pick("#2b1414", "#2b1414")};
-  if (c.worst == static_cast<int>(check::Class::anomaly))
-    return {pick("#5c4300", "#ffe9b0"), pick("#fff2cc", "#4d3b00")};
-  switch (c.tone) {
-    case Tone::nak:
-      return {pick("#7a0000", "#ffd0d0"), pick("#ffe8e0", "#4a201a")};
-    case Tone::rnr:
-      return {pick("#6b3d00", "#ffd8a8"), pick("#ffeedd", "#46300f")};
-    case Tone::congestion:
-      return {pick("#4b0082", "#e0c8ff"), pick("#f1e6ff", "#3a2252")};
-    case Tone::management:
-      return {pick("#00406b", "#bfe3ff"), pick("#e4f3ff", "#12324a")};
-    case Tone::malformed:
-      return {pick("#7a0000", "#ffb0b0"), {}};
-    case Tone::other:
-      return {pick("#707070", "#9a9a9a"), {}};
-    default:
-      break;
-  }
-  if (c.retransmission) return {pick("#5c4300", "#ffe9b0"), pick("#fff8e6", "#3a3216")};
-  if (c.tone == Tone::acknowledge) return {pick("#3a5f3a", "#a8cfa8"), {}};
-  return {};
 }
 
 int PacketModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : shown_; }
@@ -233,28 +192,30 @@ QVariant PacketModel::data(const QModelIndex& index, int role) const {
     }
     case Qt::ForegroundRole: {
       if (is_marked(frame)) return QColor(Qt::white);
-      const RowColors c = colors(cells(frame));
-      return c.text.isValid() ? QVariant(c.text) : QVariant();
+      const QColor c = ColourRules::of_user().colours(cells(frame).rule, dark_).text;
+      return c.isValid() ? QVariant(c) : QVariant();
     }
     case Qt::BackgroundRole: {
       if (is_marked(frame)) return QColor("#202a6a");
-      const RowColors c = colors(cells(frame));
-      return c.background.isValid() ? QVariant(c.background) : QVariant();
+      const QColor c = ColourRules::of_user().colours(cells(frame).rule, dark_).background;
+      return c.isValid() ? QVariant(c) : QVariant();
     }
     case Qt::TextAlignmentRole:
-      return index.column() == number || index.column() == length || index.column() == time
-                 ? QVariant(Qt::AlignRight | Qt::AlignVCenter)
-                 : QVariant(Qt::AlignLeft | Qt::AlignVCenter);
+      return is_figure(index.column()) ? QVariant(Qt::AlignRight | Qt::AlignVCenter)
+                                       : QVariant(Qt::AlignLeft | Qt::AlignVCenter);
     default:
       return {};
   }
 }
 
 QVariant PacketModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static constexpr const char* titles[columns] = {"No.",    "Time", "Source",     "Destination", "Protocol",
-                                                  "Length", "Info", "Connection", "Verdict"};
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section >= columns) return {};
-  return QString(titles[section]);
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  for (const ColumnSetting& c : PacketColumns::of_user().all())
+    if (column_of(c.name) == section) {
+      if (role == Qt::DisplayRole) return c.title;
+      if (role == Qt::ToolTipRole && section >= of_list) return c.name;
+    }
+  return {};
 }
 
 }  // namespace rdmascope::gui

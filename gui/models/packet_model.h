@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QColor>
 #include <QString>
 
 #include <array>
@@ -12,24 +11,19 @@
 #include <vector>
 
 #include "dissect/filter.h"
-#include "dissect/summary.h"
 #include "gui/models/capture_file.h"
 #include "gui/models/filter_run.h"
+#include "gui/models/packet_columns.h"
+#include "gui/models/packet_row.h"
 
 namespace rdmascope::gui {
-
-enum class TimeForm { since_first, since_previous, of_day };
-
-// First match wins, as in `verdict_of`: what was found, then what the packet is.
-struct RowColors {
-  QColor text, background;  // invalid: as usual
-};
 
 class PacketModel final : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { number, time, source, destination, protocol, length, info, connection, verdict, columns };
+  // The columns of the list come first, then those that show a field.
+  using enum PacketColumns::Column;
 
   explicit PacketModel(QObject* parent = nullptr);
   ~PacketModel() override;
@@ -50,16 +44,22 @@ class PacketModel final : public QAbstractTableModel {
   bool is_filtering() const { return run_ && run_->running(); }
   // The row as text, columns parted by tabs.
   QString line(int row) const;
+  // What a search needs: how rows are written, and the frames of the rows from 0, of which nullopt has all.
+  const PacketRow& row_form() const { return row_; }
+  std::optional<std::vector<std::uint32_t>> frames() const { return filtered_ ? std::optional(rows_) : std::nullopt; }
+
+  // Of the user's settings, by name; -1: there is none.
+  int column_of(const QString& name) const;
 
   // Marks and the time reference: frames, counted from 0.
   void toggle_mark(std::size_t frame);
   bool is_marked(std::size_t frame) const { return marks_.contains(frame); }
   const std::set<std::size_t>& marks() const { return marks_; }
   void set_time_reference(std::optional<std::size_t> frame);
-  std::optional<std::size_t> time_reference() const { return reference_; }
+  std::optional<std::size_t> time_reference() const { return row_.reference; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& = {}) const override { return columns; }
+  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
@@ -70,26 +70,24 @@ class PacketModel final : public QAbstractTableModel {
   // What painting a row needs, made at once for all its cells.
   struct Cells {
     std::size_t frame = SIZE_MAX;
-    std::array<QString, columns> text;
-    dissect::Tone tone = dissect::Tone::plain;
-    bool retransmission = false;
-    int worst = -1;  // class of the worst finding; -1: none
+    std::vector<QString> text;  // by column
+    int rule = -1;              // of ColourRules that fits
   };
   const Cells& cells(std::size_t frame) const;
-  RowColors colors(const Cells& cells) const;
+  void take_columns();
+  bool is_figure(int column) const;
   void grow();
   void refresh();
   void know_more();
 
   CaptureFile* file_ = nullptr;
+  PacketRow row_;
   int shown_ = 0;  // rows that views know of
   bool filtered_ = false, dark_ = false;
-  TimeForm time_form_ = TimeForm::since_first;
   QString annotated_filter_;  // the filter, if it asks what following the connections tells
   std::unique_ptr<FilterRun> run_;
   std::vector<std::uint32_t> rows_;  // of frames that pass
   std::set<std::size_t> marks_;
-  std::optional<std::size_t> reference_;
   mutable std::array<Cells, 256> cache_;  // by frame number modulo
 };
 

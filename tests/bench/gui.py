@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The desktop program without its windows: captures of 1 and 10 million frames. gui.py [--build FOLDER]"""
+"""The desktop program, painted into memory: captures of 1 and 10 million frames. gui.py [--build FOLDER]"""
 import argparse
 import os
 import shutil

@@ -56,6 +56,33 @@ class LadderTest : public QObject {
     QCOMPARE(ladder.label(*ladder.step_of(6), false).words, "Write First  PSN +4  1024 B  damaged");
   }
 
+  void completions_stand_on_the_lifeline_of_their_queue_pair() {
+    const auto file = open(SOURCE_DIR "/tests/golden/captures/cqe-clean.pcapng");
+    QVERIFY(file);
+    Ladder ladder;
+    ladder.set(file.get(), file->followed(), 1);
+    QCOMPARE(ladder.size(), std::size_t{23});                                               // 15 packets and 8 entries
+    QVERIFY(ladder.gaps().size() == 1 && ladder.gaps()[0].kind == LadderGap::Kind::pause);  // no PSN is missed
+    const std::size_t sent = *ladder.step_of(63), received = *ladder.step_of(72);
+    QVERIFY(ladder[sent].completion && ladder[sent].side == 0 && !ladder[sent - 1].completion);
+    QVERIFY(ladder[received].completion && ladder[received].side == 1);
+    QCOMPARE(ladder.label(sent, true).words, "CQE: send RDMA_READ  64 B");
+    QCOMPARE(ladder.label(received, true).words, "CQE: receive SEND_IMM  16 B");
+    QVERIFY(ladder.tip(sent).contains("Completed by frame 62"));
+    LadderView view;
+    view.resize(1000, 640);
+    view.show();
+    view.show_ladder(std::move(ladder));
+    QSignalSpy chosen(&view, &LadderView::packetChosen);
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, QPoint(400, qRound(view.step_y(sent)) - 4));
+    QCOMPARE(chosen.takeLast()[0].toULongLong(), 63u);
+    shoot(view, "ladder-completions");
+    view.set_by_time(true);
+    view.zoom(60'000);
+    view.select(68);
+    shoot(view, "ladder-completions-time");
+  }
+
   void ladder_finds_rows_and_times() {
     const auto file = open(loss);
     QVERIFY(file);

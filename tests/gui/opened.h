@@ -1,7 +1,8 @@
-// What the tests of views share: captures that are opened and followed, and pictures of widgets.
+// What the tests of views share: captures that are opened and followed, the command line, and pictures of widgets.
 #pragma once
 
 #include <QPalette>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWidget>
@@ -26,6 +27,18 @@ inline std::unique_ptr<CaptureFile> open(const QString& path) {
   return QTest::qWaitFor([&done] { return done; }, 60'000) ? std::move(file) : nullptr;
 }
 
+// What the command line prints.
+inline QString tool(const QStringList& arguments) {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert("TZ", "UTC");
+  environment.insert("LC_ALL", "C.UTF-8");
+  process.setProcessEnvironment(environment);
+  process.start(BUILD_DIR "/cli/rdmascope", arguments);
+  process.waitForFinished(60'000);
+  return QString::fromUtf8(process.readAllStandardOutput());
+}
+
 inline QPalette dark() {
   QPalette p(QColor(0x33, 0x36, 0x3b));
   p.setColor(QPalette::Base, QColor(0x1e, 0x1f, 0x22));
@@ -38,6 +51,7 @@ inline QPalette dark() {
 
 // To look at.
 inline void shoot(QWidget& widget, const QString& name) {
+  QCoreApplication::processEvents();  // lays it out
   QVERIFY(widget.grab().save(QString(BUILD_DIR "/tests/gui/%1.png").arg(name)));
 }
 

@@ -2,7 +2,6 @@
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLineEdit>
-#include <QProcess>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -14,23 +13,6 @@
 #include "tests/gui/opened.h"
 
 using namespace rdmascope::gui;
-
-namespace {
-
-QString tool(const QStringList& arguments) {
-  QProcess process;
-  process.setProcessEnvironment([] {
-    QProcessEnvironment e = QProcessEnvironment::systemEnvironment();
-    e.insert("TZ", "UTC");
-    e.insert("LC_ALL", "C.UTF-8");
-    return e;
-  }());
-  process.start(BUILD_DIR "/cli/rdmascope", arguments);
-  process.waitForFinished(60000);
-  return QString::fromUtf8(process.readAllStandardOutput());
-}
-
-}  // namespace
 
 class PacketsTest : public QObject {
   Q_OBJECT
@@ -154,15 +136,96 @@ class PacketsTest : public QObject {
     const auto file = open(loss);
     PacketsView view;
     view.set_file(file.get());
+    // The packet that was found; 0: none.
+    const auto find = [&](FindIn where, const QString& what, bool backwards) -> quint64 {
+      QSignalSpy done(&view, &PacketsView::findDone);
+      const QString why = view.find(where, what, backwards);
+      if (!why.isEmpty() || (done.isEmpty() && !done.wait(20'000))) return 0;
+      return done[0][0].toBool() ? view.current() : 0;
+    };
     QVERIFY(view.go_to(1));
-    QVERIFY(view.find(FindIn::text, "acknowledge", false) || view.find(FindIn::text, "response", false));
-    QVERIFY(view.current() > 1);
+    QCOMPARE(find(FindIn::text, "READ RESPONSE last", false), quint64(9));
+    QCOMPARE(find(FindIn::text, "read request", true), quint64(1));
+    QCOMPARE(find(FindIn::filter, "infiniband.bth.opcode == 14", false), quint64(3));
+    QCOMPARE(find(FindIn::bytes, "12 B7", false), quint64(4));  // UDP port 4791
+    QCOMPARE(find(FindIn::filter, "rdmascope.finding.rule == \"H-IMPLIED-NAK\"", false), quint64(36));
+    QCOMPARE(find(FindIn::text, "no such words", false), quint64(0));
+    QCOMPARE(view.current(), quint64(36));
+    // Of the rows of the list only.
+    view.set_filter("frame.number >= 100");
+    QTRY_VERIFY_WITH_TIMEOUT(!view.model().is_filtering(), 20000);
+    QCoreApplication::processEvents();
+    QVERIFY(view.go_to(110));
+    QCOMPARE(find(FindIn::bytes, "12b7", true), quint64(109));
+    // Column that is hidden.
+    QVERIFY(find(FindIn::text, "RoCEv2", true) == 108);
+    view.list().setColumnHidden(PacketModel::protocol, true);
+    QVERIFY(find(FindIn::text, "RoCEv2", true) == 0);
+    // In words.
+    QVERIFY(view.find(FindIn::filter, "infiniband.bth.psn ==", false).startsWith("At character"));
+    QVERIFY(view.find(FindIn::bytes, "12b", false).contains("hex digits"));
+    QVERIFY(!view.find(FindIn::text, " ", false).isEmpty());
+    view.set_file(nullptr);
+  }
+
+  void searchIsCancelledAndShowsHowFarItIs() {
+    const auto file = open(loss);
+    PacketsView view;
+    view.resize(900, 600);
+    view.show();
+    view.set_file(file.get());
     QVERIFY(view.go_to(1));
-    QVERIFY(view.find(FindIn::filter, "infiniband.bth.opcode == 14", false));
-    const quint64 last = view.current();
-    QVERIFY(view.find(FindIn::bytes, "12b7", false));  // UDP port 4791
-    QCOMPARE(view.current(), last + 1);
-    QVERIFY(!view.find(FindIn::text, "no such words", false));
+    QSignalSpy done(&view, &PacketsView::findDone);
+    // Another search ends the one before, whatever that has found meanwhile.
+    QCOMPARE(view.find(FindIn::text, "Response", false), QString());
+    QCOMPARE(view.find(FindIn::filter, "frame.number == 200", false), QString());
+    QTRY_COMPARE(view.current(), quint64(200));
+    QCOMPARE(done.size(), 1);
+    QCOMPARE(view.find(FindIn::text, "Response", true), QString());
+    view.stop_finding();
+    QVERIFY(!view.is_finding());
+    QTest::qWait(50);
+    QCOMPARE(done.size(), 1);
+    QCOMPARE(view.current(), quint64(200));
+    // A list of many rows: each of the twenty millions is frame 1.
+    FindTask task{FindIn::text, "nothing of the kind",   false, -1, 200'000'000,
+                  std::nullopt, view.model().row_form(), {}};
+    task.where = FindIn::connection;
+    task.frames = std::vector<std::uint32_t>(20'000'000);
+    FindRun run(*file, std::move(task));
+    QSignalSpy progressed(&run, &FindRun::progressed);
+    run.start();
+    QVERIFY(progressed.wait(10'000));
+    QVERIFY(run.progress() > 0 && run.progress() < 1);
+    view.set_file(nullptr);
+  }
+
+  void nextOfAConnectionAndOfMarks() {
+    const auto file = open(corrupt);
+    PacketsView view;
+    view.set_file(file.get());
+    QVERIFY(view.go_to(1));
+    view.next_in_connection(false);
+    QTRY_COMPARE(view.current(), quint64(2));
+    for (const quint64 frame : {5, 9, 12}) {
+      QVERIFY(view.go_to(frame));
+      view.toggle_mark();
+    }
+    QVERIFY(view.go_to(7));
+    view.next_marked(false);
+    QCOMPARE(view.current(), quint64(9));
+    view.next_marked(true);
+    QCOMPARE(view.current(), quint64(5));
+    view.next_marked(true);
+    QCOMPARE(view.current(), quint64(5));
+    view.set_filter("frame.number != 9");
+    QTRY_VERIFY_WITH_TIMEOUT(!view.model().is_filtering(), 20000);
+    QCoreApplication::processEvents();
+    QCOMPARE(view.current(), quint64(1));
+    view.next_marked(false);
+    QCOMPARE(view.current(), quint64(5));
+    view.next_marked(false);
+    QCOMPARE(view.current(), quint64(12));
     view.set_file(nullptr);
   }
 

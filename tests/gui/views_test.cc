@@ -275,9 +275,9 @@ class ViewsTest : public QObject {
   }
 
   void views_without_connections_say_so() {
-    const auto file = open(cdi);
+    const auto file = open(SOURCE_DIR "/tests/golden/captures/cqe-worked.pcapng");
     QVERIFY(file);
-    QVERIFY(file->followed()->connections.empty());
+    QVERIFY(file->followed()->connections.empty() && file->followed()->cdi.empty());
     ConnectionsView view;
     view.set_file(file.get());
     const auto* pages = view.findChild<QStackedWidget*>();
@@ -285,8 +285,73 @@ class ViewsTest : public QObject {
     QCOMPARE(qobject_cast<QLabel*>(pages->widget(0))->text(), "No connections");
     view.select(1);
     view.choose(1);
+    view.choose_cdi(1);
     QCOMPARE(view.chosen(), 0u);
     QCOMPARE(view.ladder()->ladder().size(), std::size_t{0});
+  }
+
+  void cdi_connections_are_those_of_stats() {
+    const auto file = open(cdi);
+    QVERIFY(file);
+    CdiModel model;
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.set(file->followed());
+    const QJsonArray told = command({"stats", cdi, "cdi", "-T", "json"}).array();
+    QVERIFY(!told.isEmpty());
+    QCOMPARE(model.rowCount(), told.size());
+    for (int i = 0; i < model.rowCount(); ++i) {
+      const QJsonObject c = told[i].toObject();
+      QCOMPARE(cell(model, i, CdiModel::number), QString("CDI %1").arg(c["flow"].toInteger()));
+      QCOMPARE(cell(model, i, CdiModel::transmitter), c["tx"].toString());
+      QCOMPARE(cell(model, i, CdiModel::receiver), c["rx"].toString());
+      QCOMPARE(cell(model, i, CdiModel::stream), c["stream"].toString());
+      QCOMPARE(cell(model, i, CdiModel::version), c["version"].toString());
+      QCOMPARE(cell(model, i, CdiModel::missing), QString::number(c["missing"].toInteger()));
+      QCOMPARE(cell(model, i, CdiModel::connects), QString::number(c["connected"].toInteger()));
+      QCOMPARE(cell(model, i, CdiModel::pings),
+               QString("%1/%2").arg(c["answered"].toInteger()).arg(c["pings"].toInteger()));
+      QCOMPARE(cell(model, i, CdiModel::states), c["tx_state"].toString() + ", " + c["rx_state"].toString());
+      const CdiRow& row = model.at(i);
+      QCOMPARE(row.messages[0] + row.messages[1], static_cast<std::uint64_t>(c["messages"].toInteger()));
+    }
+    // The course is what `check` prints.
+    const QString printed = tool({"check", cdi});
+    CdiStory story;
+    const QAbstractItemModelTester story_tester(&story, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    story.set(file->followed(), 0);
+    QVERIFY(story.rowCount() > 2);
+    for (int i = 0; i < story.rowCount(); ++i) {
+      const QString line = cell(story, i, CdiStory::time) + "  " + cell(story, i, CdiStory::what);
+      QVERIFY2(printed.contains(line), qPrintable(line));
+      QVERIFY(story.frame_of(i) > 0 && story.frame_of(i) <= file->index().size());
+    }
+  }
+
+  void cdi_story_leads_to_packets() {
+    const auto file = open(cdi);
+    QVERIFY(file);
+    ConnectionsView view;
+    view.resize(1300, 700);
+    view.show();
+    view.set_file(file.get());
+    QCOMPARE(view.findChild<QStackedWidget*>()->currentIndex(), 1);
+    QCOMPARE(view.chosen_cdi(), 1u);
+    QSignalSpy chosen(&view, &ConnectionsView::packetChosen), filter(&view, &ConnectionsView::filterWanted);
+    auto* const story = view.findChild<QTableView*>("story");
+    QTest::mouseClick(story->viewport(), Qt::LeftButton, {},
+                      story->visualRect(story->model()->index(1, CdiStory::what)).center());
+    QCOMPARE(chosen.size(), 1);
+    QCOMPARE(chosen[0][0].toString(), cell(*story->model(), 1, CdiStory::frame));
+    auto* const table = view.findChild<QTableView*>("cdi");
+    emit table->customContextMenuRequested(table->visualRect(table->model()->index(0, 0)).center());
+    view.findChildren<QMenu*>().last()->actions()[0]->trigger();
+    QCOMPARE(filter.takeLast()[0].toString(), "cdi.probe.flow == 1");
+    view.findChildren<QMenu*>().last()->close();
+    view.select(2);
+    QCOMPARE(view.chosen_cdi(), file->followed()->annotations.of(2).cdi_flow);
+    shoot(view, "connections-cdi");
+    view.set_file(nullptr);
+    QCOMPARE(view.chosen_cdi(), 0u);
   }
 
   void views_empty_themselves_when_the_file_goes() {

@@ -13,6 +13,7 @@
 
 #include "capture/mapping_guard.h"
 #include "gui/capture_tab.h"
+#include "gui/completions_view.h"
 #include "gui/connections_view.h"
 #include "gui/findings_view.h"
 #include "gui/main_window.h"
@@ -93,6 +94,31 @@ class WindowTest : public QObject {
     shoot(window, "bad-crc");
     tab->views().setCurrentIndex(2);
     shoot(window, "findings");
+  }
+
+  void completionsHaveATabWhenThereAreAny() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    CaptureTab* const without = window.open(loss);
+    wait_for(*without);
+    CaptureTab* const with = window.open(SOURCE_DIR "/tests/golden/captures/cqe-clean.pcapng");
+    wait_for(*with);
+    const auto has_tab = [](CaptureTab& tab) {
+      return tab.views().isTabVisible(tab.views().indexOf(&tab.completions()));
+    };
+    QTRY_VERIFY(has_tab(*with));
+    QVERIFY(!has_tab(*without));
+    QVERIFY(with->packets().go_to(68));
+    with->views().setCurrentWidget(&with->completions());
+    QTableView& table = with->completions().table();
+    QCOMPARE(with->completions().model().at(table.currentIndex().row()).frame, 69u);
+    shoot(window, "window-completions");
+    emit table.activated(table.currentIndex().siblingAtColumn(CompletionModel::status));
+    QCOMPARE(with->packets().current(), quint64(69));
+    QCOMPARE(with->views().currentWidget(), static_cast<QWidget*>(&with->packets()));
+    // The ladder has the entry, too.
+    QCOMPARE(with->connections().chosen(), 1u);
   }
 
   void severalFilesAndErrorsInWords() {
