@@ -105,6 +105,13 @@ class Checker::Impl {
     for (std::thread& t : threads) t.join();
   }
 
+  // On a desk that stays: a batch may be a single frame.
+  void batch(std::span<const Frame> frames) {
+    desk_.batch.frames.assign(frames.begin(), frames.end());
+    walk(desk_);
+    judge(desk_);
+  }
+
   void finish() {
     for (Connection* c : tracker_.connections()) end(*c);
     for (const EarlyCompletion& e : completions_.early(totals_.last_ns))
@@ -361,6 +368,7 @@ class Checker::Impl {
   // Of the worker that judges.
   Listener& listener_;
   Tracker tracker_;
+  Desk desk_;  // of batch()
   Completions completions_;
   Mads mads_;
   CdiFlows cdi_;
@@ -383,13 +391,7 @@ Checker::Checker(CheckOptions options, Listener& listener)
     : impl_(std::make_unique<Impl>(std::move(options), listener)) {}
 Checker::~Checker() = default;
 void Checker::run(const std::function<bool(Batch&)>& read) { impl_->run(read); }
-void Checker::batch(std::span<const Frame> frames) {
-  bool given = false;
-  impl_->run([&](Batch& batch) {
-    batch.frames.assign(frames.begin(), frames.end());
-    return !std::exchange(given, true);
-  });
-}
+void Checker::batch(std::span<const Frame> frames) { impl_->batch(frames); }
 void Checker::finish() { impl_->finish(); }
 std::vector<Connection*> Checker::connections() { return impl_->tracker().connections(); }
 const Totals& Checker::totals() const { return impl_->totals(); }
