@@ -28,6 +28,7 @@ void add_test_command(CLI::App& app, Run& run);
 void add_decode_command(CLI::App& app, Run& run);
 void add_fields_command(CLI::App& app, Run& run);
 void add_dut_command(CLI::App& app, Run& run);
+void add_extcap_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);
 

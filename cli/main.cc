@@ -31,17 +31,21 @@ int main(int argc, char** argv) {
   add_decode_command(app, run);
   add_fields_command(app, run);
   add_dut_command(app, run);
+  add_extcap_command(app, run);
   add_completion_command(app, run);
   add_man_command(app, run);
   app.set_help_all_flag("--help-all", "show the help of every command");  // now, or the commands would have it, too
 
-  if (argc < 2) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  // Wireshark starts whatever lies in its folder by that name, with options and no command.
+  const bool is_extcap = std::string_view(argc > 0 ? argv[0] : "").ends_with("rdmascope-extcap");
+  if (is_extcap) arguments.insert(arguments.begin() + 1, "extcap");
+  if (arguments.size() < 2) {
     std::cerr << app.help();
     return exit_error;
   }
   // `rdmascope help read` is `rdmascope read --help`.
-  std::vector<const char*> arguments(argv, argv + argc);
-  if (std::string_view(argv[1]) == "help") {
+  if (std::string_view(arguments[1]) == "help") {
     arguments.erase(arguments.begin() + 1);
     arguments.push_back("--help");
   }

@@ -75,6 +75,7 @@ STAGES = [
     ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
     ("wireshark", command(sys.executable, "tests/wireshark/run.py", DEV)),
     ("wireshark-damaged", command(sys.executable, "tests/wireshark/fuzz.py", DEV, str(FUZZ_SECONDS))),
+    ("extcap", command("/usr/bin/python3", "tests/wireshark/extcap.py", DEV)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),
 ]

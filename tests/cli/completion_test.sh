@@ -31,7 +31,7 @@ offered() {
   { printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | tr '\n' ' '; echo "$asked"; } | sed 's/^ *//; s/ *$//; s/  */ /g'
 }
 
-same "commands" "capture check completion decode dut fields interfaces man read replay rules script-from stats test" "$(offered '')"
+same "commands" "capture check completion decode dut extcap fields interfaces man read replay rules script-from stats test" "$(offered '')"
 same "a command that is begun" "read replay" "$(offered re)"
 same "options of the tool" "--help --help-all --version -h" "$(offered -)"
 same "options of a command" "--rd-is-dc --read-file --roce-port" "$(offered read --r)"
