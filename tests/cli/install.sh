@@ -17,6 +17,13 @@ if [ -x "$1/gui/rdmascope-gui" ]; then
   expect desktop-program-runs env QT_QPA_PLATFORM=offscreen ASAN_OPTIONS=detect_leaks=0 "$target/bin/rdmascope-gui" --version
   expect rdmascope.desktop test -s "$target/share/applications/rdmascope.desktop"
 fi
+if [ -d "$1/plugins/wireshark" ]; then
+  plugin=$(find "$target" -path '*/wireshark/plugins/*/epan/rdmascope.so')
+  extcap=$(find "$target" -path '*/wireshark/extcap/rdmascope-extcap')
+  expect wireshark-plugin test -s "$plugin"
+  expect extcap-runs sh -c '"$1" --extcap-interfaces | grep -q "^interface {value=rdmascope-"' sh "$extcap"
+  expect wireshark-profile test -s "$target/share/wireshark/profiles/rdmascope/colorfilters"
+fi
 for file in share/man/man1/rdmascope.1 share/bash-completion/completions/rdmascope share/doc/rdmascope/README.md share/doc/rdmascope/LICENSE; do
   expect "$(basename "$file")" test -s "$target/$file"
 done
