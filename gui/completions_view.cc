@@ -69,6 +69,7 @@ void CompletionsView::show_file() {
   completions_->set(file_.file(), file_.followed());
   waiting_->setText(file_.state() == State::no_file   ? QString()
                     : file_.state() == State::waiting ? tr("Following the connections...")
+                    : file_.state() == State::stopped ? tr("Stopped before the connections were followed")
                                                       : tr("No completion queue entries"));
   pages_->setCurrentIndex(any());
   if (any()) {

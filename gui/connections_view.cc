@@ -119,9 +119,13 @@ QWidget* ConnectionsView::make_ladder() {
 
 // --- The file --------------------------------------------------------------------------------------------------------
 
-void ConnectionsView::set_file(CaptureFile* file) { file_.set(file); }
+void ConnectionsView::set_file(CaptureFile* file) {
+  chosen_ = chosen_cdi_ = 0;
+  file_.set(file);
+}
 
 void ConnectionsView::show_file() {
+  const std::uint32_t before = chosen_, before_cdi = chosen_cdi_;
   chosen_ = chosen_cdi_ = 0;
   const std::shared_ptr<const Followed>& followed = file_.followed();
   connections_->set(followed);
@@ -133,6 +137,7 @@ void ConnectionsView::show_file() {
   const FollowedFile::State state = file_.state();
   waiting_->setText(state == FollowedFile::State::no_file   ? ""
                     : state == FollowedFile::State::waiting ? "Following the connections..."
+                    : state == FollowedFile::State::stopped ? "Stopped before the connections were followed"
                                                             : "No connections");
   pages_->setCurrentIndex(any || any_cdi ? 1 : 0);
   connection_table_->setVisible(any || !any_cdi);
@@ -143,6 +148,9 @@ void ConnectionsView::show_file() {
     connection_table_->selectRow(0);
   else if (any_cdi)
     cdi_table_->selectRow(0);
+  // Of a file that grows the same one stays chosen.
+  if (before > 0) choose(before);
+  if (before_cdi > 0) choose_cdi(before_cdi);
 }
 
 void ConnectionsView::row_changed() {

@@ -126,6 +126,7 @@ void FindingsView::show_file() {
   waiting_->setText(state == State::there        ? "Nothing was found"
                     : state == State::no_packets ? "No packets"
                     : state == State::waiting    ? "Following the connections..."
+                    : state == State::stopped    ? "Stopped before the connections were followed"
                                                  : "");
   pages_->setCurrentIndex(followed && !followed->findings.empty() ? 1 : 0);
   opened();

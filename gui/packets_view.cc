@@ -81,15 +81,19 @@ PacketsView::PacketsView(QWidget* parent)
           [this](const QModelIndex& now) { show_row(now.isValid() ? now.row() : -1); });
   connect(packets_, &PacketModel::countChanged, this, &PacketsView::countChanged);
   connect(packets_, &PacketModel::countChanged, this, [this] {
-    if (!list_->currentIndex().isValid() && packets_->rowCount() > 0) choose_row(0);
+    // What was chosen before a filter came stays chosen, if it passes.
+    if (keep_ > 0 && (go_to(keep_) || !packets_->is_filtering())) keep_ = 0;
+    if (keep_ == 0 && !list_->currentIndex().isValid() && packets_->rowCount() > 0) choose_row(0);
   });
   connect(filter_, &FilterBar::applied, this, [this](const QString& text) {
-    const quint64 before = current();
+    keep_ = current();
     stop_finding();  // it is about rows of another list
     static_cast<void>(packets_->set_filter(text));
-    fields_->show(nullptr, 0);
-    hex_->set_bytes({});
-    if (before == 0 || !go_to(before)) list_->scrollToTop();
+    if (current() == 0) {
+      fields_->show(nullptr, 0);
+      hex_->set_bytes({});
+      list_->scrollToTop();
+    }
   });
   connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& now) { field_chosen(now); });

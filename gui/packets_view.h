@@ -76,6 +76,7 @@ class PacketsView final : public QWidget {
   QTableView* list_;
   QTreeView* tree_;
   HexView* hex_;
+  quint64 keep_ = 0;  // frame to choose again once it passes the filter; 0: none
   QWidget* search_bar_;
   QProgressBar* searched_;
   std::unique_ptr<FindRun> search_;

@@ -208,6 +208,7 @@ void CaptureFile::start() {
   follower_ = std::thread([this] {
     follow_along();
     following_ = false;
+    emit following_ended();
   });
 }
 

@@ -144,6 +144,7 @@ class CaptureFile : public QObject {
   void grown();                     // there are more frames; not for each, about ten times a second
   void indexed();                   // there will be no more
   void followed_up();               // followed() is there; another one, if the file grows
+  void following_ended();           // followed() will not change any more
   void failed(const QString& why);  // one sentence; what was read before stays
 
  private:

@@ -13,6 +13,7 @@ void FollowedFile::set(CaptureFile* file) {
       indexed_ = true;
       look();
     });
+    connect(file_, &CaptureFile::following_ended, this, &FollowedFile::look);
     connect(file_, &QObject::destroyed, this, [this] { set(nullptr); });
   }
   emit changed();
@@ -21,14 +22,17 @@ void FollowedFile::set(CaptureFile* file) {
 FollowedFile::State FollowedFile::state() const {
   if (!file_) return State::no_file;
   if (followed_) return State::there;
-  return indexed_ && file_->index().size() == 0 ? State::no_packets : State::waiting;
+  if (indexed_ && file_->index().size() == 0) return State::no_packets;
+  return file_->reading() || file_->following() ? State::waiting : State::stopped;
 }
 
-// A file that grows is followed again and again.
+// A file that grows is followed again and again. Who looks at something shall not lose it each time: only what is a
+// good deal more is told of, and the last.
 void FollowedFile::look() {
   if (!file_) return;
   std::shared_ptr<const Followed> now = file_->followed();
   if (now && now == followed_) return;
+  if (followed_ && file_->following() && now->frames < followed_->frames + followed_->frames / 4) return;
   followed_ = std::move(now);
   emit changed();
 }

@@ -13,7 +13,8 @@ class FollowedFile final : public QObject {
   Q_OBJECT
 
  public:
-  enum class State : std::uint8_t { no_file, waiting, no_packets, there };
+  // Stopped: the user broke it off.
+  enum class State : std::uint8_t { no_file, waiting, no_packets, stopped, there };
 
   using QObject::QObject;
   // nullptr, or when the file is gone: none.

@@ -71,6 +71,17 @@ class WindowTest : public QObject {
     QTest::keyClick(tab->packets().filter_bar().edit(), Qt::Key_Return);
     QTRY_VERIFY(!tab->packets().model().is_filtering() && tab->packets().model().rowCount() > 0);
     QVERIFY(tab->packets().model().rowCount() < all);
+    // What passes stays chosen, else the first is.
+    const quint64 some = tab->packets().model().frame_of(2) + 1;
+    QVERIFY(tab->packets().go_to(some));
+    tab->packets().set_filter({});
+    QTRY_COMPARE(tab->packets().current(), some);
+    tab->packets().set_filter("infiniband.bth.opcode == 12");
+    QTRY_COMPARE(tab->packets().current(), some);
+    tab->packets().set_filter("frame.number < 3");
+    QTRY_COMPARE(tab->packets().current(), quint64(1));
+    tab->packets().set_filter("infiniband.bth.opcode == 12");
+    QTRY_VERIFY(!tab->packets().model().is_filtering());
     QTRY_VERIFY(tab->status().contains("shown"));
   }
 
@@ -157,6 +168,20 @@ class WindowTest : public QObject {
     QVERIFY(second->packets().go_to(rows.size()));
     QTRY_VERIFY(second->error().contains("was made shorter"));
     QVERIFY(first->error().isEmpty());
+  }
+
+  void saysWhatWasBrokenOff() {
+    CaptureTab tab;
+    tab.open(loss);
+    tab.file().cancel();
+    QTRY_VERIFY(!tab.file().reading() && !tab.file().following());
+    if (tab.file().followed()) QSKIP("it was done before it could be stopped");
+    const auto says_so = [&tab] {
+      for (const QLabel* label : tab.findings().findChildren<QLabel*>())
+        if (label->text().startsWith("Stopped")) return true;
+      return tab.file().index().size() == 0;
+    };
+    QTRY_VERIFY(says_so());
   }
 
   void closesWhileItReads() {
