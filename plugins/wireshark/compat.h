@@ -1,8 +1,7 @@
 // Wireshark's headers, and what differs between its versions. Nothing else of the plugin asks for a version.
 //
-// Known to build with 4.0. Later ones want plugin_describe (plugin.cc has it; 4.0 does not look at it), return bool
-// from heuristics where 4.0 returns gboolean, and hand user data to conversation filters. Types are taken from the
-// header's own declarations, so that the same source fits.
+// Built and tested with 4.0. Known of later ones: they want plugin_describe (plugin.cc has it; 4.0 does not look at it), and
+// heuristics return bool where 4.0 returns gboolean, so that type is taken from the header's own declaration.
 #pragma once
 
 #include <cstdint>

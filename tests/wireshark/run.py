@@ -361,20 +361,23 @@ class Tests:
                 count += 1
                 if why:
                     yield f"FAIL wireshark/{label}: {os.path.relpath(capture, ROOT)}: {why}"
-        copies = "".join(f"; {name}: {why}" for name, why in sorted(self.copied.items()))
+        copies = "".join(f"; {why}: {', '.join(sorted(n for n, w in self.copied.items() if w == why))}"
+                         for why in sorted(set(self.copied.values())))
         yield f"ok wireshark/{label} ({count} captures{copies})" if count else f"skip wireshark/{label}: no captures here"
 
     def same_verdicts(self):
         yield from self.compare_all("same-verdicts-one-pass", list(captures(SAMPLES)), one_pass=True)
         yield from self.compare_all("same-verdicts", list(captures(GOLDEN)))
-        yield from self.compare_all("same-verdicts-shared", list(captures(SHARED)))
-        yield from self.compare_all("same-verdicts-mutants", self.mutants_of(*MUTANT_RULES))
+        sampled = {name.removesuffix(".zst") for name in os.listdir(SAMPLES)}  # these are there packed
+        others = [path for path in captures(SHARED) if os.path.basename(path) not in sampled]
+        yield from self.compare_all("same-verdicts-shared", others)
+        yield from self.compare_all("same-verdicts-mutants", [self.mutants_of(rule)[0] for rule in MUTANT_RULES])
 
     def cut_captures(self):
         """Snapped at every length through the headers: the same verdicts, and nothing read beyond the bytes."""
         files = []
         for name in ("cm-rping.pcap.zst", "b04-xrc-send-only.pcap", "cqe-vectors.pcapng", "cdi-control.pcap", "b17-erf-infiniband.pcap"):
-            for length in (1, 20, 33, 45, 57, 69, 90):
+            for length in (20, 45, 57, 73):
                 cut = os.path.join(self.folder, f"cut-{length}-{name.split('.')[0]}.pcapng")
                 made = subprocess.run(["editcap", "-s", str(length), find(name), cut], capture_output=True, text=True)
                 if made.returncode == 0:
