@@ -74,7 +74,8 @@ STAGES = [
     ("ibsim", command(sys.executable, "tests/ibsim/run.py", TOOL)),
     ("suite", command(sys.executable, "tests/replay/matrix.py", TOOL)),
     ("wireshark", command(sys.executable, "tests/wireshark/run.py", DEV)),
-    ("wireshark-damaged", command(sys.executable, "tests/wireshark/fuzz.py", DEV, str(FUZZ_SECONDS))),
+    ("wireshark-damaged", command(sys.executable, "tests/wireshark/fuzz.py", DEV, str(FUZZ_SECONDS),
+                                  "5000")),  # the same captures each time
     ("extcap", command("/usr/bin/python3", "tests/wireshark/extcap.py", DEV)),
     ("install", command("bash", "tests/cli/install.sh", DEV)),
     ("fuzz", command(sys.executable, "tests/fuzz/fuzz.py", str(FUZZ_SECONDS))),

@@ -56,8 +56,7 @@ def main():
                 count += 1
                 os.remove(made[1])
             seed += 1
-    if not failed:
-        print(f"ok wireshark/damaged-captures ({count} captures from seed {first} on)")
+    print(f"{'note' if failed else 'ok'} wireshark/damaged-captures ({count} captures from seed {first} on)")
     return 1 if failed else 0
 
 
