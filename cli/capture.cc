@@ -125,6 +125,9 @@ class Capture {
   Result<std::unique_ptr<capture::Source>> open_network_interface(const std::string& name, const std::string& filter);
   CaptureFiles::Facts facts();
   bool take(LiveBatch& batch);
+  void say(std::string_view sentence) const {
+    if (!command_.quiet) note(sentence);
+  }
   void show_status(bool last);
   void tell_status(std::string_view event);
   void tell_of_interfaces();
@@ -236,7 +239,7 @@ Result<std::unique_ptr<capture::Source>> Capture::open_network_interface(const s
   options.immediate = command_.immediate;
   Result<std::unique_ptr<capture::LiveSource>> source = capture::open_live(options);
   if (!source) return Error{source.error()};
-  for (const std::string& warning : (*source)->warnings()) note(warning);
+  for (const std::string& warning : (*source)->warnings()) say(warning);
   return std::unique_ptr<capture::Source>(std::move(*source));
 }
 
@@ -257,10 +260,10 @@ Result<std::unique_ptr<capture::Source>> Capture::open_source(const std::string&
   options.completions = command_.completions;
   if (filter.empty()) {
     Result<std::unique_ptr<capture::Source>> sniffer = capture::open_sniffer(options);
-    if (sniffer) note(fmt::format("{}: capturing through an RDMA sniffer queue pair", name));
+    if (sniffer) say(fmt::format("{}: capturing through an RDMA sniffer queue pair", name));
     if (sniffer || !in_software) return sniffer;
   }
-  note(fmt::format(
+  say(fmt::format(
       "{} is a device in software and has no sniffer; capturing on its network interface {}, which shows all but "
       "what two queue pairs of {} send each other",
       name, port->network_device, port->device));
@@ -413,7 +416,7 @@ void Capture::tell_of_interfaces() {
     if (!live || live->is_down() == down_[s]) continue;
     down_[s] = !down_[s];
     show_status(true);
-    note(down_[s] ? fmt::format("{} went down; packets come again when it is up", names_[s])
+    say(down_[s] ? fmt::format("{} went down; packets come again when it is up", names_[s])
                   : fmt::format("{} is up again", names_[s]));
   }
 }
@@ -437,7 +440,7 @@ int Capture::run() {
   const bool screen_is_free = !writer_ && !checker_;
   status_wanted_ = command_.status == StatusForm::json ||
                    (!command_.quiet && isatty(STDERR_FILENO) && (screen_is_free || !isatty(STDOUT_FILENO)));
-  if (!command_.quiet) note(fmt::format("capturing on {}", fmt::join(names_, ", ")));
+  say(fmt::format("capturing on {}", fmt::join(names_, ", ")));
   intake_ = std::make_unique<Intake>(std::move(*sources));
   if (!command_.write_file.empty()) {
     auto files = CaptureFiles::create(command_.write_file, command_.format, *ring, *stop, [this] { return facts(); });
@@ -621,7 +624,7 @@ void add_capture_command(CLI::App& app, Run& run) {
                     "hand over packets within 1 ms, for pipes; else within 100 ms");
   add_choice(*capture, "--status", options->status, status_choices, "form",
              "the course of it on standard error: a line on a terminal, or an object per half second for programs");
-  capture->add_flag("-q,--quiet", options->quiet, "no status line and no counts");
+  capture->add_flag("-q,--quiet", options->quiet, "no status line, no notes and no counts; only errors are told");
   capture->add_flag("-n", options->no_names, "no name resolution; there is none, accepted for habit")->group("");
   capture->add_option("-Z,--relinquish-privileges", options->user, "become this user when the interfaces are open")
       ->type_name("USER");
