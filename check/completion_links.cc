@@ -79,7 +79,8 @@ void CompletionLinker::connection(const Connection& c) {
 const CompletionLinker::End* CompletionLinker::end_of(const Entry& e) const {
   if (!interface_of_.at(*e.qpn)) return nullptr;
   const End* found = nullptr;
-  const auto [begin, end] = std::ranges::equal_range(ends_, *e.qpn, {}, &End::qpn);
+  const auto begin = std::ranges::lower_bound(ends_, *e.qpn, {}, &End::qpn);
+  const auto end = std::ranges::upper_bound(ends_, *e.qpn, {}, &End::qpn);
   for (auto at = begin; at != end; ++at) {
     if (at->address != begin->address || (at->datagrams && end - begin > 1)) return nullptr;
     if (end - begin == 1 || at->first_frame < e.frame) found = &*at;
