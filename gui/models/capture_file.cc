@@ -194,7 +194,7 @@ CaptureFile::~CaptureFile() {
 }
 
 void CaptureFile::start() {
-  reading_ = following_ = true;
+  reading_ = true;
   reader_ = std::thread([this] {
     read();
     {

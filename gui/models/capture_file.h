@@ -169,7 +169,7 @@ class CaptureFile : public QObject {
   std::array<Link, 65536> links_;            // filled before a frame names it
   std::atomic<std::size_t> link_count_ = 0;
   std::int64_t first_ns_ = 0;
-  std::atomic<bool> stop_ = false, reading_ = false, following_ = false;
+  std::atomic<bool> stop_ = false, reading_ = false, following_ = true;
   std::atomic<double> progress_ = 0;
   mutable std::mutex mutex_;  // of followed_, and of the end of reading
   std::condition_variable changed_;
