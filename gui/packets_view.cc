@@ -81,9 +81,10 @@ PacketsView::PacketsView(QWidget* parent)
           [this](const QModelIndex& now) { show_row(now.isValid() ? now.row() : -1); });
   connect(packets_, &PacketModel::countChanged, this, &PacketsView::countChanged);
   connect(packets_, &PacketModel::countChanged, this, [this] {
-    // What was chosen before a filter came stays chosen, if it passes.
-    if (keep_ > 0 && (go_to(keep_) || !packets_->is_filtering())) keep_ = 0;
-    if (keep_ == 0 && !list_->currentIndex().isValid() && packets_->rowCount() > 0) choose_row(0);
+    // What was chosen before a filter came stays chosen, if it passes. Rows may still be on their way when it has ended.
+    if (keep_ > 0 && go_to(keep_)) keep_ = 0;
+    if (keep_ > 0 && !packets_->is_filtering()) QTimer::singleShot(0, this, &PacketsView::choose_any);
+    if (keep_ == 0) choose_any();
   });
   connect(filter_, &FilterBar::applied, this, [this](const QString& text) {
     keep_ = current();
@@ -225,6 +226,12 @@ void PacketsView::set_file(CaptureFile* file) {
     connect(
         file_, &CaptureFile::followed_up, this, [this] { show_row(list_->currentIndex().row()); },
         Qt::QueuedConnection);
+}
+
+void PacketsView::choose_any() {
+  if (keep_ > 0) static_cast<void>(go_to(keep_));
+  keep_ = 0;
+  if (!list_->currentIndex().isValid() && packets_->rowCount() > 0) choose_row(0);
 }
 
 void PacketsView::set_filter(const QString& text) {

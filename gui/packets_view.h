@@ -61,6 +61,7 @@ class PacketsView final : public QWidget {
  private:
   void show_row(int row);
   void choose_row(int row);
+  void choose_any();  // that was chosen before a filter came, or the first
   void make_search_bar();
   void end_search(int row);
   void field_chosen(const QModelIndex& index);

@@ -74,8 +74,9 @@ void FilterRun::run() {
     told = false;
     if (std::chrono::steady_clock::now() - last >= between_signals) tell();
   }
-  running_ = false;
+  // In this order: who sees that it has ended has the last rows in its queue.
   emit this->found();
+  running_ = false;
   emit done();
 }
 
