@@ -24,9 +24,8 @@ constexpr std::chrono::milliseconds between_signals{100};
 // it costs a quarter of a core whatever the size, and small captures are up to date.
 constexpr int rest_factor = 3;
 constexpr std::chrono::milliseconds least_rest{500};
-// So many findings, messages, steps and entries stay; a capture has more when something is very wrong, or very long.
-constexpr std::size_t most_findings = 1'000'000, most_messages = 5'000'000, most_steps = 20'000'000,
-                      most_completions = 5'000'000;
+// So many messages, steps and entries stay; a capture has more when something is very wrong, or very long.
+constexpr std::size_t most_messages = 5'000'000, most_steps = 20'000'000, most_completions = 5'000'000;
 
 std::int64_t difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
@@ -83,65 +82,33 @@ class Gatherer final : public check::Listener {
   }
   void finding(const check::Finding& f, const check::Connection* c) override {
     out_.annotations.finding(f, c);
-    while (c && c->merged_into) c = c->merged_into;
-    tallies_.add(f, c);
-    if (keeps(out_.findings, most_findings))
-      out_.findings.push_back(
-          {f.rule, f.kind, f.frame, c ? c->id : f.connection, f.cdi_flow, f.field, check::sentence(f, c)});
+    lists_.finding(f, c);
   }
   void ended(const check::Connection& c) override {
     out_.annotations.ended(c);
     links_.connection(c);
-    if (c.other_half_id != 0) {
-      tallies_.joined(c.other_half_id, c.id);
-      halves_.emplace(c.other_half_id, c.id);
-    }
-    ConnectionRow& row = out_.connections.emplace_back();
-    row.id = c.id;
-    for (std::size_t side = 0; side < 2; ++side) {
-      const std::optional<std::uint32_t> qp = side == 0 && !c.qpn[0] ? c.ud_source_qp : c.qpn[side];
-      row.end[side] = check::to_text(c.address[side]) + (qp ? fmt::format(" 0x{:06x}", *qp) : "");
-    }
-    row.ends = check::ends_of(c);
-    row.transport = c.transport;
-    row.paired = c.paired != check::PairedBy::nothing;
-    row.paired_by = row.paired ? name(c.paired) : "";
-    row.pmtu = c.pmtu;
-    row.packets = c.packets;
-    row.bytes = c.bytes;
-    for (const auto& flow : c.flow) {
-      row.messages += flow->message_count;
-      row.completed += flow->completed;
-      row.retransmitted += flow->retransmitted;
-    }
-    row.not_judged = c.not_judged;
-    row.first_frame = c.first_frame;
-    row.last_frame = c.last_frame;
-    row.first_ns = c.first_ns;
-    row.last_ns = c.last_ns;
-    row.found = c.found;
+    lists_.ended(c);
   }
   void end_of_cdi(const check::CdiFlows& flows, std::int64_t begin_ns, std::int64_t end_ns) override {
     for (const check::CdiFlow& flow : flows.flows()) out_.cdi.push_back(cdi_row(flow, begin_ns, end_ns));
   }
 
   void finish(const check::Checker& checker) {
-    std::ranges::sort(out_.connections, {}, &ConnectionRow::id);
-    // What was said of a half before it was paired belongs to the whole.
-    const auto whole = [this](std::uint32_t& id) {
-      if (const auto found = halves_.find(id); found != halves_.end()) id = found->second;
-    };
-    for (FoundRow& f : out_.findings) whole(f.connection);
-    for (MessageRow& m : out_.messages) whole(m.connection);
+    lists_.settle();
+    out_.findings = std::move(lists_.findings);
+    out_.connections = std::move(lists_.connections);
+    out_.left_out += lists_.left_out;
+    for (MessageRow& m : out_.messages) m.connection = lists_.whole_of(m.connection).value_or(m.connection);
     for (StepRow& s : out_.steps) {
-      if (!halves_.contains(s.connection)) continue;
-      whole(s.connection);
+      const std::optional<std::uint32_t> whole = lists_.whole_of(s.connection);
+      if (!whole) continue;
+      s.connection = *whole;
       s.side ^= 1;
     }
     link_completions();
     out_.annotations.settle();
     out_.totals = checker.totals();
-    out_.verdict = verdict(out_.totals, tallies_);
+    out_.verdict = verdict(out_.totals, lists_.tallies);
   }
 
  private:
@@ -175,8 +142,7 @@ class Gatherer final : public check::Listener {
 
   Followed& out_;
   check::CompletionLinker links_;
-  check::Tallies tallies_{1};
-  absl::flat_hash_map<std::uint32_t, std::uint32_t> halves_;
+  check::Lists lists_;
 };
 
 }  // namespace

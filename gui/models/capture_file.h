@@ -17,39 +17,14 @@
 #include "check/annotate.h"
 #include "check/checker.h"
 #include "check/completion_links.h"
-#include "check/verdict.h"
+#include "check/lists.h"
 #include "dissect/walk.h"
 #include "gui/models/frame_index.h"
 
 namespace rdmascope::gui {
 
-// A finding that a table can show and a click can follow.
-struct FoundRow {
-  const check::RuleInfo* rule;
-  check::Class kind;
-  std::uint64_t frame;       // 0: about a connection as a whole
-  std::uint32_t connection;  // id; 0: none
-  std::uint32_t cdi_flow;    // 0: none
-  std::string_view field;    // in static storage; empty: none
-  std::string text;          // one sentence, as `check` prints it
-};
-
-// A connection, as the table of `check` has it.
-struct ConnectionRow {
-  std::uint32_t id = 0;
-  std::array<std::string, 2> end;  // "10.77.0.1 0x000022"; side 0 sent the first packet
-  std::string ends;                // both, as `check` prints them
-  dissect::Transport transport = dissect::Transport::rc;
-  bool paired = false;
-  std::string_view paired_by;                       // "CM"
-  std::uint32_t pmtu = 0;                           // bytes; 0: not known
-  std::array<std::uint64_t, 2> packets{}, bytes{};  // sent by each side
-  std::uint64_t messages = 0, completed = 0, retransmitted = 0, not_judged = 0;
-  std::uint64_t first_frame = 0, last_frame = 0;
-  std::int64_t first_ns = 0, last_ns = 0;
-  std::array<std::uint32_t, 3> found{};  // findings by class
-};
-
+using check::ConnectionRow;
+using check::FoundRow;
 using MessageRow = check::MessageOf;
 
 // A completion queue entry, and what it is about as far as the packets tell.

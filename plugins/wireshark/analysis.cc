@@ -7,13 +7,6 @@
 #include <utility>
 
 namespace rdmascope::wireshark {
-namespace {
-
-// A capture has more findings only when something is very wrong.
-constexpr std::size_t most_findings = 1'000'000;
-
-}  // namespace
-
 CaptureAnalysis::CaptureAnalysis(check::CheckOptions options) : checker_(std::move(options), *this) {}
 
 void CaptureAnalysis::take(check::Frame frame) {
@@ -48,44 +41,19 @@ void CaptureAnalysis::finish() {
   if (std::exchange(finished_, true)) return;
   checker_.finish();
   annotator_.settle();
-  std::ranges::sort(connections_, {}, &ConnectionRow::id);
-  for (Found& f : findings_)
-    if (const auto half = halves_.find(f.connection); half != halves_.end()) f.connection = half->second;
+  lists_.settle();
 }
 
 void CaptureAnalysis::finding(const check::Finding& f, const check::Connection* c) {
-  while (c && c->merged_into) c = c->merged_into;
-  tallies_.add(f, c);
-  if (findings_.size() == most_findings) {
-    ++left_out_;
-    return;
-  }
-  findings_.push_back({f.rule, f.kind, f.frame, c ? c->id : f.connection, check::sentence(f, c)});
-  if (f.frame != 0)
+  const bool is_kept = lists_.findings.size() < check::Lists::most_findings;
+  lists_.finding(f, c);
+  if (is_kept && f.frame != 0)
     notes_[f.frame].push_back({f.frame, f.rule->id, f.rule->title, static_cast<std::uint8_t>(f.kind), check::words(f)});
 }
 
 void CaptureAnalysis::ended(const check::Connection& c) {
   annotator_.ended(c);
-  if (c.other_half_id != 0) {
-    tallies_.joined(c.other_half_id, c.id);
-    halves_.emplace(c.other_half_id, c.id);
-  }
-  ConnectionRow& row = connections_.emplace_back();
-  row.id = c.id;
-  row.ends = check::ends_of(c);
-  row.transport = check::transport_name(c.transport);
-  row.paired_by = c.paired == check::PairedBy::nothing ? std::string_view() : name(c.paired);
-  row.packets = c.packets;
-  row.bytes = c.bytes;
-  row.messages = row.completed = row.retransmitted = 0;
-  for (const auto& flow : c.flow) {
-    row.messages += flow->message_count;
-    row.completed += flow->completed;
-    row.retransmitted += flow->retransmitted;
-  }
-  row.found = c.found;
-  row.not_judged = c.not_judged;
+  lists_.ended(c);
 }
 
 dissect::Annotations CaptureAnalysis::of(std::uint64_t number) const {
@@ -97,8 +65,8 @@ dissect::Annotations CaptureAnalysis::of(std::uint64_t number) const {
 }
 
 std::string CaptureAnalysis::summary() const {
-  std::string out = check::verdict(checker_.totals(), tallies_);
-  if (left_out_ > 0) out += fmt::format("\n{} more findings are not listed", left_out_);
+  std::string out = check::verdict(checker_.totals(), lists_.tallies);
+  if (lists_.left_out > 0) out += fmt::format("\n{} more findings are not listed", lists_.left_out);
   return out;
 }
 

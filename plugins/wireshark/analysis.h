@@ -9,28 +9,9 @@
 
 #include "check/annotate.h"
 #include "check/checker.h"
-#include "check/verdict.h"
+#include "check/lists.h"
 
 namespace rdmascope::wireshark {
-
-// A finding as a list shows it.
-struct Found {
-  const check::RuleInfo* rule;
-  check::Class kind;
-  std::uint64_t frame;       // 0: about a connection as a whole
-  std::uint32_t connection;  // 0: none
-  std::string sentence;
-};
-
-struct ConnectionRow {
-  std::uint32_t id;
-  std::string ends;
-  std::string_view transport, paired_by;  // empty: not paired
-  std::array<std::uint64_t, 2> packets, bytes;
-  std::uint64_t messages, completed, retransmitted;
-  std::array<std::uint32_t, 3> found;  // by class
-  std::uint64_t not_judged;
-};
 
 class CaptureAnalysis final : public check::Listener {
  public:
@@ -50,8 +31,8 @@ class CaptureAnalysis final : public check::Listener {
   // For lists at the end. `frame` of a finding as the checker counts: number_of() is Wireshark's, 0 when it was left
   // out.
   std::uint64_t number_of(std::uint64_t frame) const;
-  const std::vector<Found>& findings() const { return findings_; }
-  const std::vector<ConnectionRow>& connections() const { return connections_; }
+  const std::vector<check::FoundRow>& findings() const { return lists_.findings; }
+  const std::vector<check::ConnectionRow>& connections() const { return lists_.connections; }
   // The verdict in a sentence, and what was left out of the lists.
   std::string summary() const;
 
@@ -68,11 +49,7 @@ class CaptureAnalysis final : public check::Listener {
   check::Annotator annotator_{check::Annotator::Readings::two};
   // The annotator's own list of findings can be asked only in the end.
   std::map<std::uint64_t, std::vector<dissect::Note>> notes_;
-  std::vector<Found> findings_;
-  std::vector<ConnectionRow> connections_;
-  check::Tallies tallies_{1};
-  std::map<std::uint32_t, std::uint32_t> halves_;
-  std::uint64_t left_out_ = 0;
+  check::Lists lists_;
   // Wireshark's number of the frame before, and the checker's; by each of them the other one, empty while they agree.
   std::uint64_t last_number_ = 0, last_counted_ = 0;
   std::vector<std::uint32_t> number_of_, counted_of_;

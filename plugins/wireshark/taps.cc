@@ -27,12 +27,12 @@ struct List {
 
 void put_findings(const List& list, const CaptureAnalysis& a) {
   fmt::print("RDMA findings\n{:>8}  {:>10}  {:<9}  {:<12}  {}\n", "frame", "connection", "class", "rule", "what");
-  for (const Found& f : a.findings()) {
+  for (const check::FoundRow& f : a.findings()) {
     const std::uint64_t number = a.number_of(f.frame);
     if (!list.has(number)) continue;
     fmt::print("{:>8}  {:>10}  {:<9}  {:<12}  {}\n", number != 0 ? fmt::to_string(number) : "-",
                f.connection != 0 ? fmt::to_string(f.connection) : "-", name(f.kind), f.rule->id,
-               f.sentence.empty() ? f.rule->title : f.sentence);
+               f.text.empty() ? f.rule->title : f.text);
   }
 }
 
@@ -43,11 +43,11 @@ void put_connections(const List& list, const CaptureAnalysis& a) {
       "RDMA connections\n{:>10}  {:<9}  {:>9} {:>9}  {:>12} {:>12}  {:>8} {:>9} {:>10}  {:>10} {:>9} {:>9}  {}\n",
       "connection", "transport", "packets->", "<-packets", "bytes->", "<-bytes", "messages", "completed", "sent again",
       "violations", "anomalies", "artifacts", "ends");
-  for (const ConnectionRow& c : a.connections())
+  for (const check::ConnectionRow& c : a.connections())
     if (!list.filtered || wanted.contains(c.id))
       fmt::print("{:>10}  {:<9}  {:>9} {:>9}  {:>12} {:>12}  {:>8} {:>9} {:>10}  {:>10} {:>9} {:>9}  {}{}\n", c.id,
-                 c.transport, c.packets[0], c.packets[1], c.bytes[0], c.bytes[1], c.messages, c.completed,
-                 c.retransmitted, c.found[0], c.found[1], c.found[2], c.ends,
+                 check::transport_name(c.transport), c.packets[0], c.packets[1], c.bytes[0], c.bytes[1], c.messages,
+                 c.completed, c.retransmitted, c.found[0], c.found[1], c.found[2], c.ends,
                  c.paired_by.empty() ? "" : fmt::format(" (paired by {})", c.paired_by));
 }
 
