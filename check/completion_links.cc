@@ -76,11 +76,11 @@ void CompletionLinker::connection(const Connection& c) {
 
 // A number that two hosts or two devices have tells nothing; of a host that used it again the connection of that time
 // counts.
-const CompletionLinker::End* CompletionLinker::end_of(const Entry& e) const {
+const CompletionLinker::End* CompletionLinker::end_of(const Entry& e, std::span<const End> ends) const {
   if (!interface_of_.at(*e.qpn)) return nullptr;
   const End* found = nullptr;
-  const auto begin = std::ranges::lower_bound(ends_, *e.qpn, {}, &End::qpn);
-  const auto end = std::ranges::upper_bound(ends_, *e.qpn, {}, &End::qpn);
+  const auto begin = std::ranges::lower_bound(ends, *e.qpn, {}, &End::qpn);
+  const auto end = std::ranges::upper_bound(ends, *e.qpn, {}, &End::qpn);
   for (auto at = begin; at != end; ++at) {
     if (at->address != begin->address || (at->datagrams && end - begin > 1)) return nullptr;
     if (end - begin == 1 || at->first_frame < e.frame) found = &*at;
@@ -125,15 +125,15 @@ CompletionLinker::Match CompletionLinker::match(const Places& entries, const Pla
 }
 
 std::vector<CompletionLink> CompletionLinker::link(std::span<const MessageOf> messages) const {
-  CompletionLinker sorted = *this;
-  std::ranges::stable_sort(sorted.ends_, {}, [](const End& e) { return std::pair(e.qpn, e.first_frame); });
+  std::vector<End> ends = ends_;
+  std::ranges::stable_sort(ends, {}, [](const End& e) { return std::pair(e.qpn, e.first_frame); });
   std::vector<CompletionLink> out(entries_.size());
   using Key = std::tuple<std::uint32_t, std::uint8_t, bool>;  // connection, side, send queue
   std::map<Key, Places> entries, ended;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];
     out[i].frame = e.frame;
-    const End* const end = e.qpn ? sorted.end_of(e) : nullptr;
+    const End* const end = e.qpn ? end_of(e, ends) : nullptr;
     if (!end) continue;
     out[i].connection = end->connection;
     out[i].side = end->side;

@@ -63,7 +63,8 @@ class CompletionLinker {
   using Places = std::vector<std::size_t>;
   using Match = std::vector<std::optional<std::size_t>>;
 
-  const End* end_of(const Entry& e) const;
+  // `ends`: by number, then by first frame.
+  const End* end_of(const Entry& e, std::span<const End> ends) const;
   static std::uint64_t ending_frame(const Entry& e, const Message& m);
   static bool fits(const Entry& e, const Message& m, bool in_order);
   Match match(const Places& entries, const Places& messages, std::span<const MessageOf> list, bool in_order) const;

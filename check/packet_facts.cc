@@ -51,10 +51,11 @@ void take_response(const Context& c, const ResponseFacts& r, PacketFacts& out) {
 bool is_marked(const dissect::Packet& packet) {
   const dissect::Layer* const ip = ip_of(packet);
   if (!ip) return false;
-  constexpr unsigned congestion_experienced = 3;
-  const std::uint8_t* const b = packet.data(*ip);
-  const unsigned traffic_class = is<dissect::Ipv4>(ip) ? b[1] : b[1] >> 4;  // its last two bits
-  return (traffic_class & 3) == congestion_experienced;
+  constexpr std::uint64_t congestion_experienced = 3;
+  const std::uint8_t* const bytes = packet.data(*ip);
+  const std::uint64_t ecn = is<dissect::Ipv4>(ip) ? dissect::View<dissect::Ipv4>(bytes).get<"dsfield.ecn">()
+                                                  : dissect::View<dissect::Ipv6>(bytes).get<"tclass.ecn">();
+  return ecn == congestion_experienced;
 }
 
 PacketFacts facts_of(const Context& c) {
