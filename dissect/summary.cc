@@ -619,6 +619,15 @@ void put_essence(Text& out, const Packet& packet, const Layer& layer) {
   }
 }
 
+void put_heading(Text& out, const Packet& packet, const Layer& layer) {
+  out.put(layer.header->title);
+  const std::size_t title_end = out.size();
+  out.put(": ");
+  const std::size_t start = out.size();
+  put_essence(out, packet, layer);
+  if (out.size() == start) out.truncate(title_end);
+}
+
 void put_event(Text& out, const Packet& packet, unsigned n, Place place) {
   const Event& event = packet.events()[n];
   out.put(event.where->name);

@@ -23,6 +23,8 @@ void put_info(Text& out, const Packet& packet);
 // The essence of one header for its heading, in the words of put_info: "RC RDMA Read Request, QP 0x000011, PSN 5".
 // Nothing is written where the fields say it all.
 void put_essence(Text& out, const Packet& packet, const Layer& layer);
+// Its title, and behind a colon the same, if there is any: "Base Transport Header: RC Send Only, QP 0x000011".
+void put_heading(Text& out, const Packet& packet, const Layer& layer);
 
 // Event n: "infiniband.bth.truncated at byte 42: needs 12 bytes, 11 are left".
 enum class Place : bool { left_out, shown };

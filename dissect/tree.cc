@@ -137,12 +137,7 @@ void put_heading(Text& out, const Packet& packet, const Layer& layer, std::strin
     out.put('\n');
     return;
   }
-  out.put(layer.header->title);
-  const std::size_t title_end = out.size();
-  out.put(": ");
-  const std::size_t start = out.size();
-  put_essence(out, packet, layer);
-  if (out.size() == start) out.truncate(title_end);
+  put_heading(out, packet, layer);
   if (layer.bytes > 0) {
     out.put(" (");
     out.dec(layer.bytes);

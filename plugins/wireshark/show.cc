@@ -129,15 +129,9 @@ const char* printable_text(std::string_view text) {
 }
 
 const char* heading_text(const Packet& packet, const Layer& layer) {
-  Text& out = buffer();
-  out.clear();
-  out.put(layer.header->title);
-  const std::size_t title_end = out.size();
-  out.put(": ");
-  const std::size_t start = out.size();
-  put_essence(out, packet, layer);
-  if (out.size() == start) out.truncate(title_end);
-  return ended(out);
+  buffer().clear();
+  put_heading(buffer(), packet, layer);
+  return ended(buffer());
 }
 
 const char* protocol_text(const Packet& packet) { return printable_text(protocol(packet)); }
