@@ -34,7 +34,6 @@ Place place_of(const LiveInterface& i, const std::vector<RdmaPort>& ports) {
 
 Place place_of(const RdmaPort& port) {
   Place out;
-  out.is_rdma = true;
   out.name = fmt::format("{}:{}", port.device, port.port);
   out.state = port.state;
   out.ready = port.state == "ACTIVE";

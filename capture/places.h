@@ -15,7 +15,7 @@ struct Place {
   std::string state;   // "up", "down", "no carrier"; of RDMA devices as the kernel shows it: "ACTIVE"
   std::string detail;  // addresses and description, or link layer, driver and network interface
   std::string sees;    // which RDMA packets can be captured there
-  bool is_rdma = false, ready = false;
+  bool ready = false;  // packets can come
 };
 
 // Network interfaces first, then the ports of RDMA devices.

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "capture/live.h"
+#include "capture/places.h"
 #include "capture/sniffer.h"
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -79,7 +80,7 @@ int list_interfaces() {
   const Result<std::vector<capture::LiveInterface>> all = capture::live_interfaces();
   if (!all) return fail(all.error());
   for (const capture::LiveInterface& i : *all)
-    fmt::print("interface {{value={}{}}}{{display=rdmascope: {}}}\n", prefix, i.name, plain(i.name));
+    if (i.has_packets) fmt::print("interface {{value={}{}}}{{display=rdmascope: {}}}\n", prefix, i.name, plain(i.name));
   return exit_fine;
 }
 
@@ -127,7 +128,8 @@ int try_filter(const ExtcapCommand& command) {
   const Result<std::string> name = interface_name(command.interface);
   if (!name) return fail(name.error());
   const std::optional<capture::RdmaPort> port = rdma_port(command.interface);
-  if (port && !port->driver.empty() && !command.filter.empty() && command.through != Through::network_interface) {
+  if (port && !capture::in_software(*port) && !command.filter.empty() &&
+      command.through != Through::network_interface) {
     fmt::print("an RDMA sniffer takes no capture filter\n");
     return exit_fine;
   }
@@ -147,7 +149,7 @@ int capture(const ExtcapCommand& command) {
       if (port->network_device.empty())
         return fail(fmt::format("{} has no network interface; capture through the sniffer", interface));
       interface = port->network_device;
-    } else if (command.through == Through::sniffer && port->driver.empty()) {
+    } else if (command.through == Through::sniffer && capture::in_software(*port)) {
       return fail(fmt::format("{} is a device in software and has no sniffer; capture through its network interface",
                               interface));
     }
