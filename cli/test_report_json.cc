@@ -10,11 +10,6 @@ using replay::Case;
 using replay::Event;
 using replay::Verdict;
 
-std::string_view name(Event::Kind kind) {
-  static constexpr std::string_view names[] = {"step", "sent", "received", "posted", "completion", "printed", "note"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 void put_text(dissect::Text& out, std::string_view s) {
   out.put('"');
   out.json_escaped(s);
@@ -97,7 +92,8 @@ class NdjsonReport final : public TestReport {
 void put_json(dissect::Text& out, const Event& event) {
   out.put(
       fmt::format("{{\"kind\":\"{}\",\"good\":{},\"line\":{},\"time_ns\":{},\"connection\":{},\"frame\":{},\"text\":",
-                  name(event.kind), event.good, event.line, event.time_ns, event.connection, event.frame));
+                  Event::kinds[static_cast<std::size_t>(event.kind)], event.good, event.line, event.time_ns,
+                  event.connection, event.frame));
   put_text(out, event.text);
   out.put('}');
 }

@@ -29,6 +29,8 @@ struct Event {
     printed,     // by the script
     note,        // anything else worth telling
   };
+  // Their names in JSON.
+  static constexpr std::string_view kinds[] = {"step", "sent", "received", "posted", "completion", "printed", "note"};
   Kind kind = Kind::step;
   bool good = true;
   int line = 0;                  // of the script; 0: none

@@ -1,13 +1,10 @@
 #include "gui/models/capture_choice.h"
 
-#include <QSettings>
+#include "gui/models/kept.h"
 
 namespace rdmascope::gui {
-namespace {
-
-// Every choice by the name it is kept under, and how: (key, member).
 template <class Choice, class Do>
-void each(Choice& c, const Do& what) {
+static void each_choice(Choice& c, const Do& what) {
   what("interfaces", c.interfaces);
   what("filter", c.filter);
   what("promiscuous", c.promiscuous);
@@ -21,8 +18,6 @@ void each(Choice& c, const Do& what) {
   what("next_after_packets", c.next_after_packets);
   what("keep_files", c.keep_files);
 }
-
-}  // namespace
 
 QStringList CaptureChoice::arguments(const QString& path) const {
   QStringList out{"capture"};
@@ -45,20 +40,7 @@ QStringList CaptureChoice::arguments(const QString& path) const {
   return out;
 }
 
-void CaptureChoice::save() const {
-  QSettings settings;
-  settings.beginGroup("capture");
-  each(*this, [&](const char* key, const auto& value) { settings.setValue(key, value); });
-}
-
-CaptureChoice CaptureChoice::saved() {
-  QSettings settings;
-  settings.beginGroup("capture");
-  CaptureChoice out;
-  each(out, [&]<class T>(const char* key, T& value) {
-    value = settings.value(key, QVariant::fromValue(value)).template value<T>();
-  });
-  return out;
-}
+void CaptureChoice::save() const { keep("capture", *this); }
+CaptureChoice CaptureChoice::saved() { return kept<CaptureChoice>("capture"); }
 
 }  // namespace rdmascope::gui

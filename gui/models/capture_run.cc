@@ -10,7 +10,6 @@ namespace rdmascope::gui {
 namespace {
 
 constexpr int most_notes = 1000;
-constexpr int patience_ms = 3000;  // for a file to be completed
 
 }  // namespace
 
@@ -41,10 +40,7 @@ CaptureRun::CaptureRun(QStringList arguments, QObject* parent) : QObject(parent)
 
 CaptureRun::~CaptureRun() {
   process_.disconnect(this);
-  if (process_.state() == QProcess::NotRunning) return;
-  process_.terminate();
-  if (!process_.waitForFinished(patience_ms)) process_.kill();
-  process_.waitForFinished(patience_ms);
+  end_process(process_);
 }
 
 void CaptureRun::start() {
@@ -58,18 +54,11 @@ void CaptureRun::stop() {
   if (process_.state() != QProcess::NotRunning) process_.terminate();
 }
 
-void CaptureRun::stop_and_wait() {
-  stop();
-  if (process_.state() != QProcess::NotRunning) process_.waitForFinished(patience_ms);
-}
+void CaptureRun::stop_and_wait() { end_process(process_); }
 
 void CaptureRun::read() {
   rest_ += process_.readAllStandardError();
-  for (qsizetype end = rest_.indexOf('\n'); end >= 0; end = rest_.indexOf('\n')) {
-    const QByteArray line = rest_.left(end);
-    rest_.remove(0, end + 1);
-    take_line(line);
-  }
+  for (const QByteArray& line : whole_lines(rest_)) take_line(line);
 }
 
 void CaptureRun::take_line(const QByteArray& line) {

@@ -3,23 +3,23 @@
 #include <QDir>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QSettings>
 #include <QTemporaryDir>
 
 #include <algorithm>
 
+#include "gui/models/kept.h"
 #include "gui/models/tool.h"
 
 namespace rdmascope::gui {
 namespace {
 
-constexpr int patience_ms = 3000, list_patience_ms = 20'000;
+constexpr int list_patience_ms = 20'000;
 constexpr qsizetype most_log_lines = 5000;
 
 TestEvent event_of(const QJsonObject& said) {
-  static const QStringList kinds{"step", "sent", "received", "posted", "completion", "printed", "note"};
   TestEvent out;
-  out.kind = static_cast<TestEvent::Kind>(std::max<qsizetype>(0, kinds.indexOf(said["kind"].toString())));
+  const auto* const kind = std::ranges::find(replay::Event::kinds, said["kind"].toString().toStdString());
+  if (kind != std::end(replay::Event::kinds)) out.kind = static_cast<TestEvent::Kind>(kind - replay::Event::kinds);
   out.good = said["good"].toBool(true);
   out.line = said["line"].toInt();
   out.time_ns = static_cast<qint64>(said["time_ns"].toDouble());
@@ -47,20 +47,6 @@ TestCase case_of(const QJsonObject& said) {
   return out;
 }
 
-// Every choice by the name it is kept under, and how: (key, member).
-template <class Choice, class Do>
-void each(Choice& c, const Do& what) {
-  what("dut", c.dut);
-  what("wire", c.wire);
-  what("token_file", c.token_file);
-  what("roce_v1", c.roce_v1);
-  what("destructive", c.destructive);
-  what("sampled", c.sampled);
-  what("repeat", c.repeat);
-  what("seed", c.seed);
-  what("timeout_factor", c.timeout_factor);
-}
-
 // The objects that the tool lists.
 QJsonArray listed(const QStringList& arguments, QString& why) {
   const QString tool = tool_path();
@@ -70,8 +56,7 @@ QJsonArray listed(const QStringList& arguments, QString& why) {
   process.start(tool, arguments, QIODevice::ReadOnly);
   if (!process.waitForFinished(list_patience_ms) || process.exitStatus() != QProcess::NormalExit) {
     why = QObject::tr("%1 does not answer: %2").arg(as_typed(arguments), process.errorString());
-    process.kill();
-    process.waitForFinished(patience_ms);
+    end_process(process);
     return {};
   }
   if (process.exitCode() != 0)
@@ -82,6 +67,19 @@ QJsonArray listed(const QStringList& arguments, QString& why) {
 }  // namespace
 
 // --- The bench -------------------------------------------------------------------------------------------------------
+
+template <class Choice, class Do>
+static void each_choice(Choice& c, const Do& what) {
+  what("dut", c.dut);
+  what("wire", c.wire);
+  what("token_file", c.token_file);
+  what("roce_v1", c.roce_v1);
+  what("destructive", c.destructive);
+  what("sampled", c.sampled);
+  what("repeat", c.repeat);
+  what("seed", c.seed);
+  what("timeout_factor", c.timeout_factor);
+}
 
 QStringList BenchChoice::arguments() const {
   const BenchChoice usual;
@@ -99,21 +97,8 @@ QStringList BenchChoice::arguments() const {
   return out;
 }
 
-void BenchChoice::save() const {
-  QSettings settings;
-  settings.beginGroup("tester");
-  each(*this, [&](const char* key, const auto& value) { settings.setValue(key, value); });
-}
-
-BenchChoice BenchChoice::saved() {
-  QSettings settings;
-  settings.beginGroup("tester");
-  BenchChoice out;
-  each(out, [&]<class T>(const char* key, T& value) {
-    value = settings.value(key, QVariant::fromValue(value)).template value<T>();
-  });
-  return out;
-}
+void BenchChoice::save() const { keep("tester", *this); }
+BenchChoice BenchChoice::saved() { return kept<BenchChoice>("tester"); }
 
 // --- The run ---------------------------------------------------------------------------------------------------------
 
@@ -133,11 +118,7 @@ TestRun::TestRun(const BenchChoice& bench, const QStringList& scripts, QObject* 
 
 TestRun::~TestRun() {
   process_.disconnect(this);
-  if (process_.state() != QProcess::NotRunning) {
-    process_.terminate();
-    if (!process_.waitForFinished(patience_ms)) process_.kill();
-    process_.waitForFinished(patience_ms);
-  }
+  end_process(process_);
   if (!folder_.isEmpty()) QDir(folder_).removeRecursively();
 }
 
@@ -165,22 +146,14 @@ int TestRun::find(const QString& id) const {
 }
 
 void TestRun::read() {
-  const auto lines_of = [](QByteArray& rest, const auto& take_line) {
-    qsizetype begin = 0;
-    for (qsizetype end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', begin)) {
-      take_line(rest.mid(begin, end - begin));
-      begin = end + 1;
-    }
-    rest.remove(0, begin);
-  };
   rest_ += process_.readAllStandardOutput();
-  lines_of(rest_, [this](const QByteArray& line) { take(QJsonDocument::fromJson(line).object()); });
+  for (const QByteArray& line : whole_lines(rest_)) take(QJsonDocument::fromJson(line).object());
   error_rest_ += process_.readAllStandardError();
-  lines_of(error_rest_, [this](const QByteArray& line) {
+  for (const QByteArray& line : whole_lines(error_rest_)) {
     if (log_.size() >= most_log_lines) log_.removeFirst();
     log_ << without_name(QString::fromUtf8(line));
     emit logged(log_.last());
-  });
+  }
 }
 
 void TestRun::take(const QJsonObject& said) {

@@ -9,10 +9,12 @@
 #include <deque>
 #include <vector>
 
+#include "replay/report.h"
+
 namespace rdmascope::gui {
 
 struct TestEvent {
-  enum class Kind { step, sent, received, posted, completion, printed, note };
+  using Kind = replay::Event::Kind;
   Kind kind = Kind::step;
   bool good = true;
   int line = 0;        // of the script; 0: none

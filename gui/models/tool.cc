@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QObject>
+#include <QProcess>
 #include <QRegularExpression>
 #include <QStandardPaths>
 
@@ -30,6 +31,22 @@ QString as_typed(const QStringList& arguments) {
     words << word;
   }
   return words.join(' ');
+}
+
+void end_process(QProcess& process) {
+  constexpr int patience_ms = 3000;
+  if (process.state() == QProcess::NotRunning) return;
+  process.terminate();
+  if (!process.waitForFinished(patience_ms)) process.kill();
+  process.waitForFinished(patience_ms);
+}
+
+QList<QByteArray> whole_lines(QByteArray& read) {
+  const qsizetype end = read.lastIndexOf('\n');
+  if (end < 0) return {};
+  const QList<QByteArray> out = read.left(end).split('\n');
+  read.remove(0, end + 1);
+  return out;
 }
 
 QString without_name(const QString& line) {

@@ -2,8 +2,12 @@
 // rights to open interfaces, and goes on when a window hangs.
 #pragma once
 
+#include <QByteArray>
+#include <QList>
 #include <QString>
 #include <QStringList>
+
+class QProcess;
 
 namespace rdmascope::gui {
 
@@ -14,6 +18,11 @@ QString no_tool();  // what to say then
 
 // "rdmascope capture -i lo 'udp port 4791'", for people to paste into a shell.
 QString as_typed(const QStringList& arguments);
+
+// Asks it to end, which completes its files, and waits; kills it when it does not.
+void end_process(QProcess& process);
+// Takes the whole lines out of what was read, without their ends.
+QList<QByteArray> whole_lines(QByteArray& read);
 
 // What the tool says on standard error, without its name in front: "rdmascope: sentence".
 QString without_name(const QString& line);
