@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <QLineEdit>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTableWidget>
@@ -61,13 +59,7 @@ class LiveTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    qputenv("RDMASCOPE_TOOL", BUILD_DIR "/cli/rdmascope");
-    QStandardPaths::setTestModeEnabled(true);
-    QCoreApplication::setOrganizationName("rdmascope-test");
-    QCoreApplication::setApplicationName("rdmascope-test-live");
-    QSettings().clear();
-  }
+  void initTestCase() { begin_with_own_settings("live"); }
 
   void choiceIsTheCommandLine() {
     CaptureChoice choice = on_loopback();

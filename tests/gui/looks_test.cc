@@ -7,7 +7,6 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSettings>
-#include <QStandardPaths>
 #include <QTableView>
 #include <QTest>
 #include <QTreeWidget>
@@ -49,12 +48,7 @@ class LooksTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    QStandardPaths::setTestModeEnabled(true);
-    QCoreApplication::setOrganizationName("rdmascope-test");
-    QCoreApplication::setApplicationName("rdmascope-test-looks");
-    QSettings().clear();
-  }
+  void initTestCase() { begin_with_own_settings("looks"); }
   void init() {
     PacketColumns::of_user().set(PacketColumns::defaults());
     ColourRules::of_user().set(ColourRules::defaults());

@@ -3,7 +3,9 @@
 
 #include <QPalette>
 #include <QProcess>
+#include <QSettings>
 #include <QSignalSpy>
+#include <QStandardPaths>
 #include <QTest>
 #include <QWidget>
 
@@ -16,6 +18,15 @@ namespace rdmascope::gui {
 inline const QString loss = SOURCE_DIR "/samples/loss-read.pcap.zst",
                      corrupt = SOURCE_DIR "/samples/corrupt-write.pcap.zst",
                      cdi = SOURCE_DIR "/tests/golden/captures/cdi-exchange.pcapng";
+
+// Settings of a test's own, empty, and the tool of this build.
+inline void begin_with_own_settings(const QString& name) {
+  qputenv("RDMASCOPE_TOOL", BUILD_DIR "/cli/rdmascope");
+  QStandardPaths::setTestModeEnabled(true);
+  QCoreApplication::setOrganizationName("rdmascope-test");
+  QCoreApplication::setApplicationName("rdmascope-test-" + name);
+  QSettings().clear();
+}
 
 // nullptr: it could not be followed. The signal comes from another thread, and may come before anybody waits for it.
 inline std::unique_ptr<CaptureFile> open(const QString& path) {

@@ -1,10 +1,8 @@
 // The tester in the window: a run that passes, a mutant that fails, reports, the recording, a script that is edited.
 #include <QComboBox>
 #include <QFile>
-#include <QSettings>
 #include <QSignalSpy>
 #include <QStandardItemModel>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -33,13 +31,7 @@ class TesterTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    qputenv("RDMASCOPE_TOOL", BUILD_DIR "/cli/rdmascope");
-    QStandardPaths::setTestModeEnabled(true);
-    QCoreApplication::setOrganizationName("rdmascope-test");
-    QCoreApplication::setApplicationName("rdmascope-test-tester");
-    QSettings().clear();
-  }
+  void initTestCase() { begin_with_own_settings("tester"); }
 
   void listsTheSuite() {
     TesterView view;

@@ -4,7 +4,6 @@
 #include <QMenuBar>
 #include <QSettings>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -37,12 +36,7 @@ class WindowTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() {
-    QStandardPaths::setTestModeEnabled(true);
-    QCoreApplication::setOrganizationName("rdmascope-test");
-    QCoreApplication::setApplicationName("rdmascope-test");
-    QSettings().clear();
-  }
+  void initTestCase() { begin_with_own_settings("window"); }
 
   void opensAndTellsTheVerdict() {
     MainWindow window;
