@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -27,13 +28,38 @@ constexpr int tries_before_sleep = 500;
 // Two made two workers 1.68 times as fast as one, three 1.75 times.
 constexpr std::size_t desks_of_a_worker = 3;
 
+// A response means little until it is known whose requests it answers, and what shows it may come a little later. So it
+// waits for that, and all behind it, too: this many frames, this long by the time of the capture, or this many bytes.
+constexpr std::uint64_t longest_wait_frames = 256;
+constexpr std::int64_t longest_wait_ns = 100'000'000;
+constexpr std::size_t most_waiting_bytes = 4 << 20;
+
 // A frame on its way through the stages.
 struct Item {
   Packet packet;
-  bool taken = false;   // it passes the filter
-  bool judged = false;  // and has a BTH
+  bool taken = false;    // it passes the filter
+  bool judged = false;   // and has a BTH
+  bool answers = false;  // a response of a reliable connection that a receiver would take
   std::uint32_t content_crc = 0;
+  std::uint64_t number = 0;  // from 1, in the order of the capture
   Place place;
+};
+
+// An item whose batch ended before its wait did.
+struct Held {
+  Item item;
+  std::vector<std::uint8_t> bytes;
+
+  Held(const Item& from) : item(from), bytes(from.packet.bytes.begin(), from.packet.bytes.end()) {
+    item.packet.bytes = bytes;
+    item.packet.frame.options = {};
+  }
+};
+
+// A connection that no packet finds any more, but those that were placed before.
+struct Gone {
+  std::uint64_t last_item = 0;
+  std::unique_ptr<Connection> connection;
 };
 
 // Where a batch lies from being read to being judged.
@@ -67,9 +93,9 @@ bool is_whole(const Packet& p) {
                       [](const dissect::Event& e) { return e.problem == dissect::Problem::cut; });
 }
 
-bool is_reliable_request(std::uint8_t opcode) {
-  const dissect::Opcode& o = dissect::opcodes[opcode];
-  return !o.response && (o.transport == Transport::rc || o.transport == Transport::xrc);
+bool is_reliable(std::uint8_t opcode) {
+  const Transport t = dissect::opcodes[opcode].transport;
+  return t == Transport::rc || t == Transport::xrc;
 }
 
 dissect::View<dissect::Bth> bth_of(const Packet& p) {
@@ -113,6 +139,7 @@ class Checker::Impl {
   }
 
   void finish() {
+    for (; !held_.empty(); held_.pop_front()) conclude(held_.front().item);
     for (Connection* c : tracker_.connections()) end(*c);
     for (const EarlyCompletion& e : completions_.early(totals_.last_ns))
       for (const Rule* rule : on_early_) rule->early(e, findings_);
@@ -204,25 +231,51 @@ class Checker::Impl {
       dissect::walk(p, frames[i].bytes, options_.walk);
       item.taken = !options_.filter || options_.filter(p);
       item.judged = item.taken && p.bth_layer >= 0;
+      item.answers = false;
       if (!item.judged) continue;
       const std::uint8_t opcode = static_cast<std::uint8_t>(bth_of(p).get<"opcode">());
-      item.content_crc = !is_dropped(p) && is_reliable_request(opcode) ? content_crc(p) : 0;
+      const bool is_followed = !is_dropped(p) && is_reliable(opcode);
+      item.answers = is_followed && dissect::opcodes[opcode].response;
+      item.content_crc = is_followed && !item.answers ? content_crc(p) : 0;
     }
   }
 
+  // Each packet is judged as soon as it and all before it may be: what is said does not depend on where batches end.
   void judge(Desk& desk) {
     const std::span<Item> items = std::span(desk.items).first(desk.batch.frames.size());
-    for (Item& item : items) place(item);
-    for (Item& item : items)
-      if (item.judged)
-        judge(item, Tracker::resolve(item.place));
-      else if (item.taken && is_whole(item.packet))
-        judge_frame(item.packet);
+    std::size_t next = 0;  // to be judged, behind those that are held
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      place(items[i]);
+      for (; !held_.empty() && !waits(held_.front().item); held_.pop_front()) conclude(held_.front().item);
+      if (!held_.empty()) continue;
+      for (; next <= i && !waits(items[next]); ++next) conclude(items[next]);
+    }
+    for (const Item& item : items.subspan(next)) held_.emplace_back(item);
+  }
+
+  bool waits(const Item& item) const {
+    if (!item.answers || !item.place.connection) return false;
+    Connection& c = *Tracker::resolve(item.place).connection;
+    if (c.paired != PairedBy::nothing || c.waited_in_vain) return false;
+    const bool is_too_long = totals_.frames - item.number >= longest_wait_frames ||
+                             totals_.last_ns - item.packet.frame.time_ns > longest_wait_ns ||
+                             waiting_bytes_ > most_waiting_bytes;
+    if (is_too_long) c.waited_in_vain = true;
+    return !is_too_long;
+  }
+
+  void conclude(const Item& item) {
+    waiting_bytes_ -= item.packet.bytes.size();
+    if (item.judged)
+      judge(item, Tracker::resolve(item.place));
+    else if (item.taken && is_whole(item.packet))
+      judge_frame(item.packet);
     hand_over();
-    tracker_.forget_merged();
-    for (const std::unique_ptr<Connection>& c : tracker_.take_ended()) {
+    for (; !gone_.empty() && gone_.front().last_item <= item.number; gone_.pop_front()) {
+      Connection& c = *gone_.front().connection;
+      if (c.merged_into) continue;
       ++ended_;
-      end(*c);
+      end(c);
     }
   }
 
@@ -256,6 +309,8 @@ class Checker::Impl {
   void place(Item& item) {
     const Packet& p = item.packet;
     if (totals_.frames++ == 0) totals_.first_ns = p.frame.time_ns;
+    item.number = totals_.frames;
+    waiting_bytes_ += p.bytes.size();
     totals_.last_ns = p.frame.time_ns;
     if (p.bytes.size() < p.frame.wire_bytes) ++totals_.cut;
     if (!item.judged) return;
@@ -272,6 +327,8 @@ class Checker::Impl {
         break;
     }
     item.place = tracker_.place(p, is_dropped(p));
+    if (tracker_.any_gone())
+      for (std::unique_ptr<Connection>& c : tracker_.take_gone()) gone_.push_back({item.number, std::move(c)});
   }
 
   void judge(const Item& item, Place place) {
@@ -291,10 +348,7 @@ class Checker::Impl {
     if (connection.id != 0) count(p, connection, place.side);
     run(0, c);  // on_any
     if (!c.bad_crc) judge_good(c);
-    if (options_.packets) {
-      listener_.packet(facts_of(c));
-      hand_over();
-    }
+    if (options_.packets) listener_.packet(facts_of(c));
   }
 
   // A packet that a receiver would take.
@@ -374,6 +428,9 @@ class Checker::Impl {
   CdiFlows cdi_;
   CdiData cdi_data_{cdi_};
   Totals totals_;
+  std::deque<Held> held_;
+  std::deque<Gone> gone_;
+  std::size_t waiting_bytes_ = 0;  // placed, and not judged
   std::uint64_t ended_ = 0;
   Facts facts_;
   Findings findings_;

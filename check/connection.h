@@ -307,6 +307,7 @@ struct Connection {
   std::uint32_t id = 0;             // from 1, in order of first packet
   std::uint32_t other_half_id = 0;  // the other direction went by this id until it was paired; 0: none
   PairedBy paired = PairedBy::nothing;
+  bool waited_in_vain = false;  // for its other half; its responses wait no more
   dissect::Transport transport = dissect::Transport::rc;
   bool transport_known = false;
   std::array<Address, 2> address;                   // of side 0 and 1; side 0 sent the first packet

@@ -208,7 +208,7 @@ void Tracker::join(std::uint32_t first, std::uint32_t second, PairedBy by) {
   Stream& stream = streams_.find(key_b)->second;
   stream.connection = &older;
   stream.side = 1;
-  merged_.push_back(std::move(b->second));
+  gone_.push_back(std::move(b->second));
   connections_.erase(b);
 }
 
@@ -236,12 +236,12 @@ void Tracker::end(std::uint32_t id) {
     forget_half(stream->second);
     streams_.erase(stream);
   }
-  ended_.push_back(std::move(found->second));
+  gone_.push_back(std::move(found->second));
   connections_.erase(found);
 }
 
 // A queue pair number that is used again, without the CM exchange in the capture: a new message far from the PSNs
-// before it, after a silence. What was seen of the old one is at most a batch old, so nearby PSNs say nothing.
+// before it, after a silence. Its last packets may not have been judged yet, so nearby PSNs say nothing.
 bool Tracker::is_new_incarnation(const Stream& stream, const Packet& packet, std::uint8_t opcode,
                                  std::uint32_t psn) const {
   constexpr std::int32_t far = 1 << 17;
@@ -433,7 +433,7 @@ std::vector<Connection*> Tracker::connections() {
   return out;
 }
 
-std::vector<std::unique_ptr<Connection>> Tracker::take_ended() { return std::exchange(ended_, {}); }
+std::vector<std::unique_ptr<Connection>> Tracker::take_gone() { return std::exchange(gone_, {}); }
 
 Result<UserPair> parse_pair(const std::string& text) {
   const auto bad = [&text]() -> Error {

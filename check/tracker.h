@@ -65,12 +65,11 @@ class Tracker {
   // In order of id; halves that were merged away are not among them.
   std::vector<Connection*> connections();
 
-  // Connections that ended since the last call, because their queue pair was made anew. The caller says what is left to
-  // say about them and lets go.
-  std::vector<std::unique_ptr<Connection>> take_ended();
-
-  // Lets go of halves that were merged away. Call when no place() result of theirs is in use any more.
-  void forget_merged() { merged_.clear(); }
+  // Connections that no packet finds any more, since the last call, in the order in which they went: they ended,
+  // because their queue pair was made anew, or were halves and have merged_into set. What place() returned before still
+  // points to them.
+  bool any_gone() const { return !gone_.empty(); }
+  std::vector<std::unique_ptr<Connection>> take_gone();
 
   std::uint64_t refused() const { return refused_; }
 
@@ -153,7 +152,7 @@ class Tracker {
   // Halves by a hash of (source, destination, request PSN): where a response looks for whom it answers.
   absl::flat_hash_map<std::size_t, absl::InlinedVector<Half*, 1>> sent_;
   absl::flat_hash_map<std::uint32_t, std::unique_ptr<Connection>> connections_;  // by id
-  std::vector<std::unique_ptr<Connection>> ended_, merged_;
+  std::vector<std::unique_ptr<Connection>> gone_;
   absl::flat_hash_map<RequestKey, Request> requests_;
   absl::flat_hash_map<Key, std::uint8_t> suspects_;  // streams of which only packets with a wrong CRC were seen
   std::vector<UserPair> user_pairs_;

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "tests/unit/frames.h"
 #include "tests/unit/vectors.h"
 
 namespace rdmascope::check {
@@ -18,7 +21,8 @@ class Heard final : public Listener {
   std::string text;
   std::size_t ended_connections = 0;
   void finding(const Finding& f, const Connection*) override {
-    text += std::string(f.rule->id) + " of frame " + std::to_string(f.frame) + '\n';
+    text +=
+        std::string(f.rule->id) + " of frame " + std::to_string(f.frame) + " of " + std::to_string(f.connection) + '\n';
   }
   void message(const Connection& c, std::uint8_t, const Message& m) override {
     text += "message " + std::to_string(m.index) + " of " + std::to_string(c.id) + '\n';
@@ -41,16 +45,18 @@ Frames writes_to(std::uint32_t queue_pairs, std::uint32_t first = 0x100) {
   return frames;
 }
 
-Totals judge(const Frames& frames, CheckOptions options, Listener& listener) {
+Totals judge(const Frames& frames, CheckOptions options, Listener& listener, std::size_t batch_frames = 10) {
   options.messages = true;
   Checker checker(options, listener);
   std::size_t at = 0;
   checker.run([&](Batch& batch) {
     batch.frames.clear();
-    for (; at < frames.size() && batch.frames.size() < 10; ++at) {
+    for (; at < frames.size() && batch.frames.size() < batch_frames; ++at) {
       Frame& frame = batch.frames.emplace_back();
       frame.bytes = frames[at];
       frame.info.number = at + 1;
+      // 250 ms of silence now and then.
+      frame.info.time_ns = static_cast<std::int64_t>(at * 10'000 + at / 300 * 250'000'000);
       frame.info.wire_bytes = static_cast<std::uint32_t>(frames[at].size() + 4);
       frame.info.link_type = test::link_ethernet;
     }
@@ -102,6 +108,57 @@ TEST(Checker, SaysTheSameWithAnyNumberOfWorkers) {
     Heard several;
     judge(frames, options, several);
     EXPECT_EQ(several.text, one.text) << workers << " workers";
+  }
+}
+
+// Conversations of several queue pairs, with numbers that are wrong here and there.
+Frames damaged_conversations(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto one_of = [&random](std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); };
+  Frames frames;
+  std::array<std::uint32_t, 4> psn{7, 90, 7, 1000}, msn{};
+  const auto send = [&](test::Sent s) {
+    if (one_of(10) == 0) s.psn += one_of(5) - 2;
+    if (one_of(20) == 0) s.qp = 0x31 + one_of(4);
+    if (one_of(50) == 0) s.opcode = static_cast<std::uint8_t>(s.opcode ^ 1u << one_of(8));
+    std::vector<std::uint8_t> frame = test::frame_of(s, static_cast<std::uint16_t>(frames.size()));
+    frame.erase(frame.end() - 4, frame.end());  // damage is not to be seen in the CRC
+    frames.push_back(std::move(frame));
+  };
+  while (frames.size() < 2000) {
+    const std::uint32_t qp = one_of(4);
+    if (one_of(40) == 0) psn[qp] += 1 << 18;  // made anew
+    if (one_of(40) == 0) {
+      send(test::cm_request(0x31 + qp, psn[qp], 3));
+      send(test::cm_reply(0x31 + qp, psn[qp]));
+    }
+    for (std::uint32_t n = one_of(3) + 1; n > 0; --n) {
+      if (one_of(3) == 0) {
+        send(test::read(psn[qp], 8).to(0x31 + qp));
+        send(test::data_only(psn[qp]++, ++msn[qp], 8).to(0x31 + qp));
+      } else {
+        send(test::only(psn[qp]++).to(0x31 + qp));
+        ++msn[qp];
+      }
+    }
+    if (one_of(5) != 0) send(test::ack(psn[qp] - 1, msn[qp]).to(0x31 + qp));
+  }
+  return frames;
+}
+
+TEST(Checker, SaysTheSameWhereverABatchEnds) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Frames frames = damaged_conversations(seed);
+    Heard whole;
+    const Totals totals = judge(frames, {}, whole, frames.size());
+    ASSERT_NE(whole.text, "");
+    for (const std::size_t batch : {1, 2, 7, 100}) {
+      Heard heard;
+      const Totals same = judge(frames, {}, heard, batch);
+      EXPECT_EQ(heard.text, whole.text) << "seed " << seed << ", batches of " << batch;
+      EXPECT_EQ(same.connections, totals.connections);
+      EXPECT_EQ(same.not_judged, totals.not_judged);
+    }
   }
 }
 
