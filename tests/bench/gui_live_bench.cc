@@ -9,6 +9,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QTableView>
 #include <QTimer>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Datagram {
   }
 };
 
-void send(double rate, const std::atomic<bool>& stop, std::atomic<std::uint64_t>& sent) {
+void send_packets(double rate, const std::atomic<bool>& stop, std::atomic<std::uint64_t>& sent) {
   constexpr unsigned batch = 64, queue_pairs = 16;
   const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
   sockaddr_in to{};
@@ -102,7 +103,7 @@ int main(int argc, char** argv) {
     tab.packets().list().viewport()->update();
   });
   QTimer::singleShot(1500, [&] {
-    sender = std::thread(send, rate, std::cref(stop), std::ref(sent));
+    sender = std::thread(send_packets, rate, std::cref(stop), std::ref(sent));
     since_tick.start();
     tick.start();
   });
@@ -134,8 +135,7 @@ int main(int argc, char** argv) {
              tab.packets().model().rowCount(), tab.bar().text().toStdString());
   fmt::print(
       "live: a timer of the window comes {:.1f} ms late (half of the times), {:.1f} ms (99 %), {:.1f} ms at most; {} "
-      "packets "
-      "behind at the end of sending\n",
+      "packets behind at the end of sending\n",
       part(0.5), part(0.99), part(1), most_behind);
   return 0;
 }
