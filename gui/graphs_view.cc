@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -212,14 +213,20 @@ GraphsView::GraphsView(QWidget* parent)
 
 void GraphsView::set_file(CaptureFile* file) { file_.set(file); }
 
+// The chosen connection stays chosen while a file grows.
 void GraphsView::refresh() {
   constexpr int most = 10'000;  // a list of more helps nobody
-  connection_->clear();
-  if (const Followed* const followed = file_.followed().get())
-    for (const ConnectionRow& row : followed->connections) {
-      connection_->addItem(QString("%1  %2").arg(row.id).arg(text(row.ends)), row.id);
-      if (connection_->count() == most) break;
-    }
+  const QVariant chosen = connection_->currentData();
+  {
+    const QSignalBlocker quiet(connection_);
+    connection_->clear();
+    if (const Followed* const followed = file_.followed().get())
+      for (const ConnectionRow& row : followed->connections) {
+        connection_->addItem(QString("%1  %2").arg(row.id).arg(text(row.ends)), row.id);
+        if (connection_->count() == most) break;
+      }
+    if (const int same = connection_->findData(chosen); same >= 0) connection_->setCurrentIndex(same);
+  }
   draw();
 }
 
@@ -235,7 +242,10 @@ void GraphsView::select(quint64 frame) {
   if (const int index = connection_->findData(flow); flow != 0 && index >= 0) connection_->setCurrentIndex(index);
 }
 
+// A graph that nobody sees costs as much as one that is seen: it waits.
 void GraphsView::draw() {
+  is_stale_ = !isVisible();
+  if (is_stale_) return;
   const Followed* const known = file_.followed().get();
   if (!known || connection_->currentIndex() < 0)
     plot_->set({});
@@ -243,6 +253,11 @@ void GraphsView::draw() {
     plot_->set(make_graph(*file_.file(), *known, connection_->currentData().toUInt(),
                           static_cast<GraphKind>(kind_->currentData().toInt())));
   hint_->setVisible(!plot_->graph().series.empty() && plot_->graph().axis == Graph::Axis::time);
+}
+
+void GraphsView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) draw();
 }
 
 }  // namespace rdmascope::gui

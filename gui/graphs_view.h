@@ -61,6 +61,9 @@ class GraphsView final : public QWidget {
  signals:
   void filterWanted(const QString& filter);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void refresh();
   void draw();
@@ -69,6 +72,7 @@ class GraphsView final : public QWidget {
   QComboBox *connection_, *kind_;
   Plot* plot_;
   QLabel* hint_;
+  bool is_stale_ = false;  // what is chosen is not drawn yet
 };
 
 }  // namespace rdmascope::gui

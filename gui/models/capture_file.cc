@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QTemporaryFile>
+#include <QThreadPool>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "capture/writer.h"
 #include "check/cdi.h"
 #include "dissect/annotations.h"
+#include "gui/models/latency.h"
 
 namespace rdmascope::gui {
 namespace {
@@ -105,6 +107,7 @@ class Gatherer final : public check::Listener {
       s.connection = *whole;
       s.side ^= 1;
     }
+    measure_latencies();
     link_completions();
     out_.annotations.settle();
     out_.totals = checker.totals();
@@ -117,6 +120,21 @@ class Gatherer final : public check::Listener {
     if (list.size() < most) return true;
     ++out_.left_out;
     return false;
+  }
+
+  void measure_latencies() {
+    const std::vector<ConnectionRow>& rows = out_.connections;
+    std::vector<std::vector<std::int64_t>> values(rows.size());
+    for (const MessageRow& m : out_.messages) {
+      const std::optional<std::int64_t> latency = latency_of(m.message);
+      if (!latency) continue;
+      const auto row = std::ranges::lower_bound(rows, m.connection, {}, &ConnectionRow::id);
+      if (row != rows.end() && row->id == m.connection)
+        values[static_cast<std::size_t>(row - rows.begin())].push_back(*latency);
+    }
+    out_.latencies.resize(rows.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!values[i].empty()) out_.latencies[i] = {percentile(values[i], 50), percentile(values[i], 99)};
   }
 
   void link_completions() {
@@ -370,7 +388,13 @@ void CaptureFile::follow_along() {
 }
 
 void CaptureFile::follow(std::size_t count) {
-  auto out = std::make_shared<Followed>();
+  // What it replaces may be large, and whoever lets go of it last is mostly the window: that must not wait.
+  const std::shared_ptr<Followed> out(new Followed, [](Followed* old) {
+    if (QThreadPool* const pool = QThreadPool::globalInstance())
+      pool->start([old] { delete old; });
+    else
+      delete old;
+  });
   out->frames = count;
   Gatherer gatherer(*out);
   check::CheckOptions options;
@@ -390,7 +414,7 @@ void CaptureFile::follow(std::size_t count) {
   gatherer.finish(checker);
   if (stop_) return;  // half of it would tell of an end that is none
   const std::lock_guard lock(mutex_);
-  followed_ = std::move(out);
+  followed_ = out;
 }
 
 }  // namespace rdmascope::gui

@@ -67,11 +67,17 @@ struct StepRow {
       false;  // in a ladder: a completion queue entry of that side; its kind is other, or nak for a failure
 };
 
+// Of the messages of a connection that latency_of() counts; exact.
+struct LatencyRow {
+  std::int64_t p50 = -1, p99 = -1;  // ns; -1: none
+};
+
 // Everything `check` has found; made once, never changed. While a file grows another one takes its place now and then.
 struct Followed {
   check::Annotator annotations{check::Annotator::Readings::two};
   std::vector<FoundRow> findings;          // in the order of the capture
   std::vector<ConnectionRow> connections;  // in order of id
+  std::vector<LatencyRow> latencies;       // of each of them
   std::vector<MessageRow> messages;        // in order of completion
   std::vector<StepRow> steps;              // in order of frame
   std::vector<CompletionRow> completions;  // in order of frame

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "check/verdict.h"
-#include "gui/models/latency.h"
 #include "gui/models/words.h"
 
 namespace rdmascope::gui {
@@ -27,22 +26,7 @@ double rate_of(const ConnectionRow& c) {
 void ConnectionModel::set(std::shared_ptr<const Followed> followed) {
   beginResetModel();
   followed_ = std::move(followed);
-  measure();
   endResetModel();
-}
-
-void ConnectionModel::measure() {
-  latencies_.clear();
-  if (!followed_) return;
-  latencies_.resize(followed_->connections.size());
-  std::vector<std::vector<std::int64_t>> values(latencies_.size());
-  for (const MessageRow& m : followed_->messages) {
-    const std::optional<std::int64_t> latency = latency_of(m.message);
-    if (!latency) continue;
-    if (const int row = row_of(m.connection); row >= 0) values[static_cast<std::size_t>(row)].push_back(*latency);
-  }
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!values[i].empty()) latencies_[i] = {percentile(values[i], 50), percentile(values[i], 99)};
 }
 
 int ConnectionModel::row_of(std::uint32_t id) const {
@@ -58,7 +42,7 @@ int ConnectionModel::rowCount(const QModelIndex& parent) const {
 
 int ConnectionModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
 
-QString ConnectionModel::shown(const ConnectionRow& c, const Latency& latency, int column) const {
+QString ConnectionModel::shown(const ConnectionRow& c, const LatencyRow& latency, int column) const {
   const auto time = [](std::int64_t ns) { return ns < 0 ? QString() : duration(ns); };
   switch (column) {
     case number:
@@ -97,7 +81,7 @@ QString ConnectionModel::shown(const ConnectionRow& c, const Latency& latency, i
 QVariant ConnectionModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || !followed_) return {};
   const ConnectionRow& c = at(index.row());
-  const Latency& latency = latencies_[static_cast<std::size_t>(index.row())];
+  const LatencyRow& latency = followed_->latencies[static_cast<std::size_t>(index.row())];
   const int column = index.column();
   const bool words = column == ends || column == transport || column == paired || column == verdict;
   if (role == Qt::DisplayRole) return shown(c, latency, column);

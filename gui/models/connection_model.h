@@ -44,15 +44,9 @@ class ConnectionModel : public QAbstractTableModel {
   int row_of(std::uint32_t id) const;
 
  private:
-  // Of messages that are complete and whose first packet was seen; exact.
-  struct Latency {
-    std::int64_t p50 = -1, p99 = -1;  // ns; -1: none
-  };
-  void measure();
-  QString shown(const ConnectionRow& c, const Latency& latency, int column) const;
+  QString shown(const ConnectionRow& c, const LatencyRow& latency, int column) const;
 
   std::shared_ptr<const Followed> followed_;
-  std::vector<Latency> latencies_;  // by row
 };
 
 }  // namespace rdmascope::gui
