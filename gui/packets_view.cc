@@ -81,7 +81,8 @@ PacketsView::PacketsView(QWidget* parent)
           [this](const QModelIndex& now) { show_row(now.isValid() ? now.row() : -1); });
   connect(packets_, &PacketModel::countChanged, this, &PacketsView::countChanged);
   connect(packets_, &PacketModel::countChanged, this, [this] {
-    // What was chosen before a filter came stays chosen, if it passes. Rows may still be on their way when it has ended.
+    // What was chosen before a filter came stays chosen, if it passes. Rows may still be on their way when it has
+    // ended.
     if (keep_ > 0 && go_to(keep_)) keep_ = 0;
     if (keep_ > 0 && !packets_->is_filtering()) QTimer::singleShot(0, this, &PacketsView::choose_any);
     if (keep_ == 0) choose_any();
@@ -147,6 +148,12 @@ void PacketsView::make_header() {
   header->setSectionsMovable(true);
   header->setHighlightSections(false);
   header->setContextMenuPolicy(Qt::CustomContextMenu);
+  header->setSectionsClickable(true);
+  header->setSortIndicatorShown(true);
+  connect(header, &QHeaderView::sectionClicked, this, &PacketsView::sort_by);
+  connect(packets_, &PacketModel::sorted, this, [this] {
+    if (const QModelIndex now = list_->currentIndex(); now.isValid()) list_->scrollTo(now);
+  });
   moved_->setSingleShot(true);
   moved_->setInterval(settled_ms);
   const auto moved = [this] {
@@ -159,6 +166,21 @@ void PacketsView::make_header() {
   // Behind the model, which has the columns by then.
   connect(&PacketColumns::of_user(), &PacketColumns::changed, this, &PacketsView::arrange);
   arrange();
+}
+
+// Up, down, as captured. A header shows no arrow for what would take a look at each packet.
+void PacketsView::sort_by(int column) {
+  if (PacketModel::sorts_by(column)) {
+    const PacketModel::Sorting up{static_cast<PacketColumns::Column>(column)};
+    PacketModel::Sorting down = up;
+    down.descending = true;
+    const std::optional<PacketModel::Sorting> now = packets_->sorting();
+    stop_finding();  // it is about rows of another order
+    packets_->sort_by(now == up ? std::optional(down) : now == down ? std::nullopt : std::optional(up));
+  }
+  const std::optional<PacketModel::Sorting> now = packets_->sorting();
+  list_->horizontalHeader()->setSortIndicator(now ? now->column : -1,
+                                              now && now->descending ? Qt::DescendingOrder : Qt::AscendingOrder);
 }
 
 void PacketsView::arrange() {
@@ -318,7 +340,12 @@ QString PacketsView::find(FindIn where, const QString& what, bool backwards) {
   for (int i = 0; i < packets_->columnCount(); ++i) task.shown.push_back(!list_->isColumnHidden(i));
   stop_finding();
   search_ = std::make_unique<FindRun>(*file_, std::move(task));
-  connect(search_.get(), &FindRun::done, this, &PacketsView::end_search, Qt::QueuedConnection);
+  connect(
+      search_.get(), &FindRun::done, this,
+      [this, number = ++searches_](int row) {
+        if (search_ && number == searches_) end_search(row);  // else cancelled while this was on its way
+      },
+      Qt::QueuedConnection);
   connect(
       search_.get(), &FindRun::progressed, this,
       [this] {
@@ -337,7 +364,6 @@ void PacketsView::stop_finding() {
 }
 
 void PacketsView::end_search(int row) {
-  if (!search_) return;  // cancelled while this was on its way
   const bool backwards = search_->backwards();
   stop_finding();
   if (row >= 0 && row < packets_->rowCount()) choose_row(row);
@@ -405,6 +431,7 @@ QString PacketsView::export_to(const QString& path) const {
   const std::string name = path.toStdString();
   std::vector<std::size_t> frames(static_cast<std::size_t>(packets_->rowCount()));
   for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = packets_->frame_of(static_cast<int>(i));
+  std::ranges::sort(frames);  // the list may be sorted otherwise
   return file_->write(name, path.endsWith(".pcap"), frames);
 }
 

@@ -66,8 +66,9 @@ class PacketsView final : public QWidget {
   void end_search(int row);
   void field_chosen(const QModelIndex& index);
   void make_header();
-  void arrange();       // columns as the user's settings say
-  void keep_columns();  // the other way round
+  void sort_by(int column);  // one click on its header
+  void arrange();            // columns as the user's settings say
+  void keep_columns();       // the other way round
   void header_menu(const QPoint& at);
 
   CaptureFile* file_ = nullptr;
@@ -81,8 +82,9 @@ class PacketsView final : public QWidget {
   QWidget* search_bar_;
   QProgressBar* searched_;
   std::unique_ptr<FindRun> search_;
-  QTimer* moved_;           // columns were, a moment ago
-  bool arranging_ = false;  // columns; not by the user
+  std::uint64_t searches_ = 0;  // begun so far
+  QTimer* moved_;               // columns were, a moment ago
+  bool arranging_ = false;      // columns; not by the user
 };
 
 }  // namespace rdmascope::gui

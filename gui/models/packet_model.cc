@@ -1,6 +1,8 @@
 #include "gui/models/packet_model.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "dissect/annotations.h"
 #include "gui/models/colour_rules.h"
@@ -18,6 +20,8 @@ PacketModel::~PacketModel() = default;
 void PacketModel::set_file(CaptureFile* file) {
   beginResetModel();
   run_.reset();
+  sort_.reset();
+  order_.clear();
   if (file_) file_->disconnect(this);
   file_ = file;
   rows_.clear();
@@ -30,10 +34,12 @@ void PacketModel::set_file(CaptureFile* file) {
   if (file_) {
     shown_ = static_cast<int>(file_->index().size());
     connect(file_, &CaptureFile::grown, this, &PacketModel::grow, Qt::QueuedConnection);
+    connect(file_, &CaptureFile::indexed, this, &PacketModel::sort_again, Qt::QueuedConnection);
     connect(file_, &CaptureFile::followed_up, this, &PacketModel::know_more, Qt::QueuedConnection);
   }
   endResetModel();
   emit countChanged();
+  sort_again();
 }
 
 std::optional<FilterError> PacketModel::set_filter(const QString& text) {
@@ -42,6 +48,8 @@ std::optional<FilterError> PacketModel::set_filter(const QString& text) {
   annotated_filter_ = std::get<Filter>(compiled).uses_annotations() ? text : QString();
   beginResetModel();
   run_.reset();
+  sort_.reset();
+  order_.clear();
   rows_.clear();
   filtered_ = file_ && !text.trimmed().isEmpty();
   shown_ = filtered_ || !file_ ? 0 : static_cast<int>(file_->index().size());
@@ -49,10 +57,12 @@ std::optional<FilterError> PacketModel::set_filter(const QString& text) {
     run_ = std::make_unique<FilterRun>(*file_, std::get<Filter>(compiled));
     connect(run_.get(), &FilterRun::found, this, &PacketModel::grow, Qt::QueuedConnection);
     connect(run_.get(), &FilterRun::done, this, &PacketModel::countChanged, Qt::QueuedConnection);
+    connect(run_.get(), &FilterRun::done, this, &PacketModel::sort_again, Qt::QueuedConnection);
     run_->start();
   }
   endResetModel();
   emit countChanged();
+  sort_again();
   return std::nullopt;
 }
 
@@ -93,6 +103,59 @@ void PacketModel::know_more() {
 void PacketModel::refresh() {
   for (Cells& c : cache_) c.frame = SIZE_MAX;
   if (shown_ > 0) emit dataChanged(index(0, 0), index(shown_ - 1, columnCount() - 1));
+}
+
+// --- Sorting ---------------------------------------------------------------------------------------------------------
+
+void PacketModel::sort_by(std::optional<Sorting> sorting) {
+  if (sorting == sorting_) return;
+  sorting_ = sorting;
+  sort_again();
+}
+
+bool PacketModel::is_complete() const { return file_ && !file_->reading() && !is_filtering(); }
+
+// What is there; once more when all is there.
+void PacketModel::sort_again() {
+  sort_.reset();
+  if (!file_) return;
+  if (!sorting_) return take_order({});
+  if (shown_ == 0) return;
+  std::vector<std::uint32_t> frames = rows_;
+  if (!filtered_) {
+    frames.resize(static_cast<std::size_t>(shown_));
+    std::iota(frames.begin(), frames.end(), 0u);
+  }
+  const SortKey key = sorting_->column == time     ? SortKey::time
+                      : sorting_->column == length ? SortKey::length
+                                                   : SortKey::number;
+  sort_ = std::make_unique<SortRun>(file_->index(), std::move(frames), key, sorting_->descending);
+  connect(
+      sort_.get(), &SortRun::done, this,
+      [this, number = ++sorts_] {
+        if (!sort_ || number != sorts_) return;  // cancelled while this was on its way
+        take_order(sort_->take());
+        sort_.reset();
+        if (is_complete() && order_.size() < static_cast<std::size_t>(shown_)) sort_again();
+      },
+      Qt::QueuedConnection);
+  sort_->start();
+}
+
+void PacketModel::take_order(std::vector<std::uint32_t> order) {
+  if (order.empty() && order_.empty()) return;
+  emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+  const QModelIndexList kept = persistentIndexList();
+  std::map<int, std::size_t> frames;  // of the rows that somebody holds
+  for (const QModelIndex& i : kept) frames[i.row()] = frame_of(i.row());
+  order_ = std::move(order);
+  std::map<int, int> rows;
+  for (const auto& [row, frame] : frames) rows[row] = row_of(frame);
+  QModelIndexList moved;
+  for (const QModelIndex& i : kept) moved << index(rows[i.row()], i.column());
+  changePersistentIndexList(kept, moved);
+  emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+  emit sorted();
 }
 
 // --- Columns ---------------------------------------------------------------------------------------------------------
@@ -141,9 +204,21 @@ bool PacketModel::is_figure(int column) const {
 // --- Rows ------------------------------------------------------------------------------------------------------------
 
 int PacketModel::row_of(std::size_t frame) const {
-  if (!filtered_) return frame < static_cast<std::size_t>(shown_) ? static_cast<int>(frame) : -1;
-  const auto found = std::lower_bound(rows_.begin(), rows_.end(), frame);
-  return found != rows_.end() && *found == frame ? static_cast<int>(found - rows_.begin()) : -1;
+  std::size_t row = frame;
+  if (filtered_) {
+    const auto found = std::lower_bound(rows_.begin(), rows_.end(), frame);
+    if (found == rows_.end() || *found != frame) return -1;
+    row = static_cast<std::size_t>(found - rows_.begin());
+  }
+  if (row < order_.size()) row = static_cast<std::size_t>(std::ranges::find(order_, frame) - order_.begin());
+  return row < static_cast<std::size_t>(shown_) ? static_cast<int>(row) : -1;
+}
+
+std::optional<std::vector<std::uint32_t>> PacketModel::frames() const {
+  if (order_.empty()) return filtered_ ? std::optional(rows_) : std::nullopt;
+  std::vector<std::uint32_t> out(static_cast<std::size_t>(shown_));
+  for (int row = 0; row < shown_; ++row) out[static_cast<std::size_t>(row)] = static_cast<std::uint32_t>(frame_of(row));
+  return out;
 }
 
 QString PacketModel::line(int row) const {

@@ -15,6 +15,7 @@
 #include "gui/models/filter_run.h"
 #include "gui/models/packet_columns.h"
 #include "gui/models/packet_row.h"
+#include "gui/models/sort_run.h"
 
 namespace rdmascope::gui {
 
@@ -32,12 +33,23 @@ class PacketModel final : public QAbstractTableModel {
   void set_file(CaptureFile* file);
   // Only what passes; an empty expression shows all. An error leaves things as they are.
   std::optional<dissect::FilterError> set_filter(const QString& text);
+  // Sorted by what the index knows, in a thread; sorted() says when rows have moved. Frames that come later stand
+  // behind until no more come. Nothing: the order of the capture.
+  struct Sorting {
+    PacketColumns::Column column;
+    bool descending = false;
+    bool operator==(const Sorting&) const = default;
+  };
+  static bool sorts_by(int column) { return column == number || column == time || column == length; }
+  void sort_by(std::optional<Sorting> sorting);
+  const std::optional<Sorting>& sorting() const { return sorting_; }
   void set_time_form(TimeForm form);
   void set_dark(bool dark);
 
   // Of a row of the list: its frame, counted from 0. And the other way round: -1, it does not pass.
   std::size_t frame_of(int row) const {
-    return filtered_ ? rows_[static_cast<std::size_t>(row)] : static_cast<std::size_t>(row);
+    const auto n = static_cast<std::size_t>(row);
+    return n < order_.size() ? order_[n] : filtered_ ? rows_[n] : n;
   }
   int row_of(std::size_t frame) const;
   bool is_filtered() const { return filtered_; }
@@ -46,7 +58,7 @@ class PacketModel final : public QAbstractTableModel {
   QString line(int row) const;
   // What a search needs: how rows are written, and the frames of the rows from 0, of which nullopt has all.
   const PacketRow& row_form() const { return row_; }
-  std::optional<std::vector<std::uint32_t>> frames() const { return filtered_ ? std::optional(rows_) : std::nullopt; }
+  std::optional<std::vector<std::uint32_t>> frames() const;
 
   // Of the user's settings, by name; -1: there is none.
   int column_of(const QString& name) const;
@@ -65,6 +77,7 @@ class PacketModel final : public QAbstractTableModel {
 
  signals:
   void countChanged();
+  void sorted();
 
  private:
   // What painting a row needs, made at once for all its cells.
@@ -77,6 +90,9 @@ class PacketModel final : public QAbstractTableModel {
   void take_columns();
   bool is_figure(int column) const;
   void grow();
+  bool is_complete() const;  // no more rows come
+  void sort_again();
+  void take_order(std::vector<std::uint32_t> order);
   void refresh();
   void know_more();
 
@@ -87,6 +103,10 @@ class PacketModel final : public QAbstractTableModel {
   QString annotated_filter_;  // the filter, if it asks what following the connections tells
   std::unique_ptr<FilterRun> run_;
   std::vector<std::uint32_t> rows_;  // of frames that pass
+  std::optional<Sorting> sorting_;
+  std::unique_ptr<SortRun> sort_;
+  std::uint64_t sorts_ = 0;           // begun so far
+  std::vector<std::uint32_t> order_;  // sorted: of the first rows
   std::set<std::size_t> marks_;
   mutable std::array<Cells, 256> cache_;  // by frame number modulo
 };

@@ -1,12 +1,15 @@
 // The packet list, the field tree, bytes and filter, against what `rdmascope read` prints.
 #include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
+
+#include <algorithm>
 
 #include "gui/models/capture_file.h"
 #include "gui/packets_view.h"
@@ -228,6 +231,101 @@ class PacketsTest : public QObject {
     view.next_marked(true);
     QCOMPARE(view.current(), quint64(5));
     view.set_file(nullptr);
+  }
+
+  void sortsByWhatTheIndexKnows() {
+    const auto file = open(loss);
+    PacketsView view;
+    view.resize(1100, 700);
+    view.show();
+    PacketModel& model = view.model();
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    view.set_file(file.get());
+    QHeaderView& header = *view.list().horizontalHeader();
+    QSignalSpy sorted(&model, &PacketModel::sorted);
+    // What is expected is sorted here, of what the tool prints: frame number, time, length.
+    const auto expected = [](const QString& filter, int by, bool descending) {
+      QStringList arguments = {"read", loss,       "-T", "fields", "-e", "frame.number", "-e", "frame.time_epoch",
+                               "-e",   "frame.len"};
+      if (!filter.isEmpty()) arguments << "-Y" << filter;
+      QStringList lines = tool(arguments).split('\n', Qt::SkipEmptyParts);
+      std::ranges::stable_sort(lines, [&](const QString& a, const QString& b) {
+        const double x = a.split('\t')[by].toDouble(), y = b.split('\t')[by].toDouble();
+        return descending ? x > y : x < y;
+      });
+      QStringList numbers;
+      for (const QString& line : lines) numbers << line.split('\t')[0];
+      return numbers;
+    };
+    const auto shown = [&] {
+      QStringList numbers;
+      for (int row = 0; row < model.rowCount(); ++row) numbers << QString::number(model.frame_of(row) + 1);
+      return numbers;
+    };
+    QVERIFY(view.go_to(40));
+    const auto click = [&](int column) {
+      sorted.clear();
+      emit header.sectionClicked(column);
+      QTRY_COMPARE_WITH_TIMEOUT(sorted.size(), 1, 20000);
+    };
+    click(PacketModel::length);
+    QCOMPARE(shown(), expected({}, 2, false));
+    QCOMPARE(header.sortIndicatorSection(), static_cast<int>(PacketModel::length));
+    QCOMPARE(view.current(), quint64(40));  // what is chosen stays chosen, and in sight
+    QVERIFY(view.list().viewport()->rect().intersects(view.list().visualRect(view.list().currentIndex())));
+    for (int row = 0; row < model.rowCount(); ++row) QCOMPARE(model.row_of(model.frame_of(row)), row);
+    shoot(view, "packets-sorted");
+    click(PacketModel::length);
+    QCOMPARE(shown(), expected({}, 2, true));
+    QCOMPARE(header.sortIndicatorOrder(), Qt::DescendingOrder);
+    // A filter is sorted, too, and a search goes down the list as it is seen.
+    sorted.clear();
+    view.set_filter("infiniband.bth.opcode == 12 or infiniband.bth.opcode == 14");
+    QTRY_VERIFY_WITH_TIMEOUT(!model.is_filtering() && !sorted.empty(), 20000);
+    const QStringList filtered = expected("infiniband.bth.opcode == 12 or infiniband.bth.opcode == 14", 2, true);
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), filtered, 20000);
+    view.list().setCurrentIndex(model.index(0, 0));
+    QSignalSpy found(&view, &PacketsView::findDone);
+    QCOMPARE(view.find(FindIn::filter, "infiniband.bth.opcode == 12", false), QString());
+    QTRY_COMPARE_WITH_TIMEOUT(found.size(), 1, 20000);
+    const quint64 first_request = expected("infiniband.bth.opcode == 12", 2, true)[0].toULongLong();
+    QCOMPARE(view.current(), first_request);
+    // Exported in the order of the capture all the same.
+    QTemporaryDir folder;
+    QCOMPARE(view.export_to(folder.filePath("out.pcapng")), QString());
+    QCOMPARE(tool({"read", folder.filePath("out.pcapng"), "-T", "fields", "-e", "infiniband.bth.psn"}),
+             tool({"read", loss, "-T", "fields", "-e", "infiniband.bth.psn", "-Y",
+                   "infiniband.bth.opcode == 12 or infiniband.bth.opcode == 14"}));
+    // As captured again; and a header that would need a look at each packet has no arrow.
+    sorted.clear();
+    view.set_filter({});
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), expected({}, 2, true), 20000);
+    click(PacketModel::length);
+    QCOMPARE(shown(), expected({}, 0, false));
+    QCOMPARE(header.sortIndicatorSection(), -1);
+    emit header.sectionClicked(PacketModel::info);
+    QCOMPARE(header.sortIndicatorSection(), -1);
+    QVERIFY(!model.sorting());
+    click(PacketModel::number);
+    click(PacketModel::number);
+    QCOMPARE(shown(), expected({}, 0, true));
+    click(PacketModel::time);
+    QCOMPARE(shown(), expected({}, 1, false));
+    view.set_file(nullptr);
+  }
+
+  void whatComesWhileItIsSortedIsSortedInTheEnd() {
+    PacketModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.sort_by(PacketModel::Sorting{PacketModel::number, true});
+    CaptureFile file(loss);
+    model.set_file(&file);
+    file.start();
+    QTRY_VERIFY_WITH_TIMEOUT(
+        !file.reading() && model.rowCount() > 0 && model.frame_of(0) + 1 == static_cast<std::size_t>(model.rowCount()),
+        20000);
+    QCOMPARE(model.frame_of(model.rowCount() - 1), std::size_t{0});
+    model.set_file(nullptr);
   }
 
   void exportedPacketsAreThoseOfTheList() {
