@@ -1,12 +1,16 @@
 #include "gui/script_editor.h"
 
+#include <QAbstractItemView>
+#include <QCompleter>
 #include <QFile>
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QRegularExpression>
 #include <QSaveFile>
+#include <QScrollBar>
 #include <QSyntaxHighlighter>
 #include <QTextBlock>
 #include <QTimer>
@@ -19,6 +23,7 @@ namespace rdmascope::gui {
 namespace {
 
 constexpr int typing_pause_ms = 500;
+constexpr int letters_to_complete = 3;
 constexpr std::int64_t most_reading_ns = 200'000'000;  // a script can compute before it says what it is
 
 // Every word that scripts can call or name, without what stands before it: "post_read" of "rc.dut:post_read".
@@ -33,6 +38,13 @@ QSet<QString> vocabulary() {
              << "rc";
 }
 
+const QSet<QString>& keywords() {
+  static const QSet<QString> words{"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                   "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                   "repeat",   "return", "then", "true", "until",  "while"};
+  return words;
+}
+
 class Highlighter final : public QSyntaxHighlighter {
  public:
   explicit Highlighter(QTextDocument* document, const QWidget& widget)
@@ -44,9 +56,6 @@ class Highlighter final : public QSyntaxHighlighter {
   void highlightBlock(const QString& text) override {
     static const QRegularExpression token(
         R"((--\[\[)|(--[^\n]*)|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|(\b0[xX][0-9a-fA-F]+\b|\b\d+(?:\.\d+)?\b)|([A-Za-z_]\w*))");
-    static const QSet<QString> keywords{"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
-                                        "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
-                                        "repeat",   "return", "then", "true", "until",  "while"};
     static const QSet<QString> known = vocabulary();
     const QPalette& palette = widget_.palette();
     const auto paint = [&](qsizetype from, qsizetype count, Shade shade, bool bold = false) {
@@ -77,7 +86,7 @@ class Highlighter final : public QSyntaxHighlighter {
         paint(from, count, Shade::good);
       else if (match.hasCaptured(4))
         paint(from, count, Shade::artifact);
-      else if (keywords.contains(match.captured(5)))
+      else if (keywords().contains(match.captured(5)))
         paint(from, count, Shade::request, true);
       else if (known.contains(match.captured(5)))
         paint(from, count, Shade::response);
@@ -105,7 +114,14 @@ class ScriptEditor::Margin final : public QWidget {
 };
 
 ScriptEditor::ScriptEditor(QWidget* parent)
-    : QPlainTextEdit(parent), margin_(new Margin(this)), typing_(new QTimer(this)) {
+    : QPlainTextEdit(parent), margin_(new Margin(this)), completer_(nullptr), typing_(new QTimer(this)) {
+  QStringList words = (vocabulary() + keywords()).values();
+  words.sort(Qt::CaseInsensitive);
+  completer_ = new QCompleter(words, this);
+  completer_->setWidget(this);
+  completer_->setCaseSensitivity(Qt::CaseInsensitive);
+  completer_->setModelSorting(QCompleter::CaseInsensitivelySortedModel);
+  connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &ScriptEditor::complete_with);
   setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   setLineWrapMode(QPlainTextEdit::NoWrap);
   setAccessibleName(tr("Script"));
@@ -199,6 +215,51 @@ bool ScriptEditor::event(QEvent* event) {
     return true;
   }
   return QPlainTextEdit::event(event);
+}
+
+// --- Completion ------------------------------------------------------------------------------------------------------
+
+// While words are offered, these keys are the list's. Control and the space bar ask for it.
+void ScriptEditor::keyPressEvent(QKeyEvent* event) {
+  const int key = event->key();
+  if (completer_->popup()->isVisible() && (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Tab ||
+                                           key == Qt::Key_Backtab || key == Qt::Key_Escape))
+    return event->ignore();
+  if (key == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return offer_words(0);
+  QPlainTextEdit::keyPressEvent(event);
+  const QString typed = event->text();
+  if (!typed.isEmpty() && (typed[0].isLetterOrNumber() || typed[0] == '_' || key == Qt::Key_Backspace))
+    offer_words(letters_to_complete);
+  else if (!typed.isEmpty())
+    completer_->popup()->hide();
+}
+
+QString ScriptEditor::word_before_cursor() const {
+  const QTextCursor cursor = textCursor();
+  const QString line = cursor.block().text().left(cursor.positionInBlock());
+  qsizetype from = line.size();
+  while (from > 0 && (line[from - 1].isLetterOrNumber() || line[from - 1] == '_')) --from;
+  return line.mid(from);
+}
+
+void ScriptEditor::offer_words(int least_letters) {
+  const QString begun = word_before_cursor();
+  completer_->setCompletionPrefix(begun);
+  const bool is_enough = begun.size() >= least_letters && completer_->completionCount() > 0;
+  // The first of them: a word that is whole. The key that ends it shall do what it always does.
+  if (!is_enough || completer_->currentCompletion() == begun) return completer_->popup()->hide();
+  QAbstractItemView* const popup = completer_->popup();
+  popup->setCurrentIndex(completer_->completionModel()->index(0, 0));
+  QRect place = cursorRect().translated(margin_width(), 0);
+  place.setWidth(popup->sizeHintForColumn(0) + popup->verticalScrollBar()->sizeHint().width());
+  completer_->complete(place);
+}
+
+void ScriptEditor::complete_with(const QString& word) {
+  QTextCursor cursor = textCursor();
+  cursor.movePosition(QTextCursor::Left, QTextCursor::KeepAnchor, static_cast<int>(word_before_cursor().size()));
+  cursor.insertText(word);
+  setTextCursor(cursor);
 }
 
 // --- The margin ------------------------------------------------------------------------------------------------------

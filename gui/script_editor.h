@@ -1,8 +1,10 @@
-// A test script: Lua with the words of our scripts in colour, numbers of lines, and a mark where something is wrong.
+// A test script: Lua with the words of our scripts in colour and completed, numbers of lines, and a mark where
+// something is wrong.
 #pragma once
 
 #include <QPlainTextEdit>
 
+class QCompleter;
 class QTimer;
 
 namespace rdmascope::gui {
@@ -30,6 +32,7 @@ class ScriptEditor final : public QPlainTextEdit {
   void problemChanged(const QString& problem);
 
  protected:
+  void keyPressEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool event(QEvent* event) override;
 
@@ -39,8 +42,12 @@ class ScriptEditor final : public QPlainTextEdit {
   int margin_width() const;
   void show_marks();
   void check();
+  QString word_before_cursor() const;
+  void offer_words(int least_letters);
+  void complete_with(const QString& word);
 
   Margin* margin_;
+  QCompleter* completer_;
   QTimer* typing_;
   QString path_, problem_, why_;
   int marked_ = 0;

@@ -1,5 +1,7 @@
 // The tester in the window: a run that passes, a mutant that fails, reports, the recording, a script that is edited.
+#include <QAbstractItemView>
 #include <QComboBox>
+#include <QCompleter>
 #include <QFile>
 #include <QSignalSpy>
 #include <QStandardItemModel>
@@ -187,6 +189,40 @@ class TesterTest : public QObject {
     editor.setPlainText("while true do end\n");
     QTRY_VERIFY(!editor.problem().isEmpty() && !editor.problem().contains("titel"));
     QVERIFY(!editor.open("/no/such.lua").isEmpty());
+  }
+
+  void editorCompletesTheWordsOfScripts() {
+    ScriptEditor editor;
+    editor.resize(700, 400);
+    editor.show();
+    editor.setFocus();
+    QAbstractItemView* const offered = editor.findChild<QCompleter*>()->popup();
+    QTest::keyClicks(&editor, "rc.dut:po");
+    QVERIFY(!offered->isVisible());  // too short to be asked at each word
+    QTest::keyClicks(&editor, "s");
+    QTRY_VERIFY(offered->isVisible());
+    QTest::keyClicks(&editor, "t_re");
+    QCOMPARE(editor.findChild<QCompleter*>()->completionCount(), 2);  // post_read and post_receive
+    QCoreApplication::processEvents();
+    QVERIFY(offered->grab().save(BUILD_DIR "/tests/gui/editor-words.png"));
+    QTest::keyClick(offered, Qt::Key_Return);
+    QCOMPARE(editor.toPlainText(), QString("rc.dut:post_read"));
+    QVERIFY(!offered->isVisible());
+    // A word that is whole needs no list; another line is begun as ever.
+    QTest::keyClick(&editor, Qt::Key_Return);
+    QTest::keyClicks(&editor, "local");
+    QVERIFY(!offered->isVisible());
+    QTest::keyClick(&editor, Qt::Key_Return);
+    QTest::keyClicks(&editor, "q9");
+    QTest::keyClick(&editor, Qt::Key_Space, Qt::ControlModifier);
+    QVERIFY(!offered->isVisible());  // there is none
+    QTest::keyClick(&editor, Qt::Key_Backspace);
+    QTest::keyClick(&editor, Qt::Key_Backspace);
+    QTest::keyClick(&editor, Qt::Key_Space, Qt::ControlModifier);
+    QTRY_VERIFY(offered->isVisible());  // all
+    QTest::keyClick(offered, Qt::Key_Escape);
+    QVERIFY(!offered->isVisible());
+    QCOMPARE(editor.toPlainText(), QString("rc.dut:post_read\nlocal\n"));
   }
 };
 
