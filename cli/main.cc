@@ -11,7 +11,8 @@
 
 int main(int argc, char** argv) {
   using namespace rdmascope::cli;
-  CLI::App app{"RDMA capture analyzer and conformance tester: native InfiniBand, RoCE v1 and v2", "rdmascope"};
+  CLI::App app{"RDMA capture analyzer and conformance tester: native InfiniBand, RoCE v1 and v2, AWS EFA and CDI",
+               "rdmascope"};
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message(usage_error);
   app.set_help_flag("-h,--help", "show this help");
