@@ -186,7 +186,9 @@ Result<void> BenchMaker::parse_cdi(const std::string& place, bool transmits) {
 
 Result<BenchMaker> BenchMaker::parse(const BenchOptions& options) {
   BenchMaker maker(options);
-  const auto [device, rest] = split(options.dut);
+  std::string dut = options.dut;
+  if (dut.starts_with("model,")) dut[dut.find(',')] = ':';  // as its help may be read
+  const auto [device, rest] = split(dut);
   if (maker.options_.wire.empty() && device != "node") maker.options_.wire = device == "model" ? "memory" : "udp";
   if (options.roce == replay::Wrap::roce_v1) {
     if (split(maker.options_.wire).first == "udp")

@@ -49,6 +49,7 @@ check area 0 'C09-060-05-N1' "$tool" test transport --filter 'c09-060-05-n1'
 check list 0 '^C09-060-05 +A READ completes after its Last response  \(transport/c09_060_05.lua\)$' "$tool" test --list
 check list-mutants 0 '^read-takes-one-psn +Q-02' "$tool" test --list-mutants
 check mutant 1 'expected S\+3 .*, got S\+1' "$tool" test C09-060-05 --dut model:mutant=read-takes-one-psn
+check mutant-behind-a-comma 1 '^6 tests: 6 failed$' "$tool" test Q-13-timer --dut model,mutant=timer-too-early
 check no-such-mutant 2 'no such mutant' "$tool" test --dut model:mutant=x
 check roce-v1 0 '^5?[0-9]+ tests: [0-9]+ passed$' "$tool" test C09-060 --roce v1
 check roce-v1-has-no-udp 2 'roce v1 has no UDP: go over --wire eth' "$tool" test --roce v1 --wire udp
