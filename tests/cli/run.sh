@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every *_test.sh beside this file with the tool as its argument. Lines: ok NAME, FAIL NAME: why.
+# Runs every *_test.sh beside this file with the tool as its argument, as many at once as there are processors. Lines: ok
+# NAME, FAIL NAME: why; those of one file come together.
 set -u
 cd "$(dirname "$0")/../.."
-status=0
-for test in tests/cli/*_test.sh; do bash "$test" "$1" || status=1; done
-exit $status
+export tool=$1
+printf '%s\n' tests/cli/*_test.sh | xargs -P "$(nproc)" -I FILE bash -c 'said=$(bash FILE "$tool" 2>&1); status=$?; echo "$said"; exit $status'
