@@ -45,9 +45,11 @@ end)
 sub("stays at the highest", function()
   if not mad.node().on_link then skip("65537 violations would take an hour: how many have arrived, only answers tell") end
   guard({ m_keyviolations = 0 }, right)
-  mad.send { attribute = "PortInfo", method = "Set", m_key = other, count = 0x10001 }
+  local times = sampled() and 0x101 or 0x10001
+  mad.send { attribute = "PortInfo", method = "Set", m_key = other, count = times }
   mad.expect_no_answer { within = "20 ms" }
-  check("M_KeyViolations", info(right).m_keyviolations, 0xffff)
+  check("M_KeyViolations", info(right).m_keyviolations, math.min(times, 0xffff))
+  if sampled() then note("sampled: " .. times .. " violations of 65537, so that the highest was not reached") end
 end)
 mad.set { attribute = "PortInfo", data = before.data, m_key = right,
           portinfo = { portstate = 0, portphysicalstate = 0, m_keyviolations = 0 } }
