@@ -95,7 +95,7 @@ CaptureTab::CaptureTab(QWidget* parent)
 }
 
 CaptureTab::~CaptureTab() {
-  const bool kept = finish_saving().isEmpty();
+  const bool kept = finish_saving().isEmpty() || saved_;
   run_.reset();
   set_file(nullptr);
   // What could not be saved stays where it is.
