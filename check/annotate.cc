@@ -71,6 +71,7 @@ Annotator::Record* Annotator::numbered(std::uint64_t number) {
 
 void Annotator::packet(const PacketFacts& facts) {
   last_frame_ = facts.frame;
+  while (!waiting_.empty() && waiting_.front().frame <= facts.frame) waiting_.pop_front();
   if (facts.connection == 0 || facts.frame > std::numeric_limits<std::uint32_t>::max()) return;
   Record& record = records_.emplace_back();
   record.frame = static_cast<std::uint32_t>(facts.frame);
@@ -241,6 +242,9 @@ dissect::Annotations Annotator::of(std::uint64_t frame) const {
     out.response_in = r->response;
     out.retransmission = r->retransmission;
     (r->is_response ? out.request_in : out.retransmission_of) = r->earlier;
+  } else if (const auto waits = std::ranges::lower_bound(waiting_, frame, {}, &Waiting::frame);
+             waits != waiting_.end() && waits->frame == frame) {
+    out.flow = waits->flow;
   }
   const auto first =
       std::lower_bound(notes_.begin(), notes_.end(), frame,

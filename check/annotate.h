@@ -26,6 +26,7 @@ class Annotator final : public Listener {
   explicit Annotator(Readings readings) : readings_(readings) {}
 
   void packet(const PacketFacts& facts) override;
+  void waits(std::uint64_t frame, std::uint32_t connection) override { waiting_.push_back({frame, connection}); }
   void mad(const MadContext& c) override;
   void cdi(const CdiContext& c) override;
   void message(const Connection& connection, std::uint8_t side, const Message& message) override;
@@ -88,6 +89,11 @@ class Annotator final : public Listener {
     std::uint32_t flow, step;
   };
 
+  struct Waiting {
+    std::uint64_t frame;
+    std::uint32_t flow;
+  };
+
   State& state(std::uint32_t id, std::uint32_t other_half);
   void request(Flow& flow, const PacketFacts& facts, Record& record);
   void response(Flow& flow, const PacketFacts& facts, Record& record);
@@ -100,6 +106,7 @@ class Annotator final : public Listener {
   Readings readings_;
   std::deque<Record> records_;   // in order of frame
   std::uint64_t forgotten_ = 0;  // so many records were before
+  std::deque<Waiting> waiting_;  // to be judged, in order of frame
   std::vector<dissect::Note> notes_;
   std::vector<Joined> records_of_tables_;                 // in order of frame
   std::vector<CdiRecord> cdi_records_;                    // in order of frame

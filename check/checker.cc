@@ -50,7 +50,7 @@ struct Held {
   Item item;
   std::vector<std::uint8_t> bytes;
 
-  Held(const Item& from) : item(from), bytes(from.packet.bytes.begin(), from.packet.bytes.end()) {
+  explicit Held(const Item& from) : item(from), bytes(from.packet.bytes.begin(), from.packet.bytes.end()) {
     item.packet.bytes = bytes;
     item.packet.frame.options = {};
   }
@@ -250,11 +250,17 @@ class Checker::Impl {
       if (!held_.empty()) continue;
       for (; next <= i && !waits(items[next]); ++next) conclude(items[next]);
     }
-    for (const Item& item : items.subspan(next)) held_.emplace_back(item);
+    for (const Item& item : items.subspan(next)) hold(item);
   }
 
-  bool waits(const Item& item) const {
-    if (!item.answers || !item.place.connection) return false;
+  void hold(const Item& item) {
+    held_.emplace_back(item);
+    if (const Connection* const c = Tracker::resolve(item.place).connection; c && item.judged && options_.packets)
+      listener_.waits(item.packet.frame.number, c->id);
+  }
+
+  bool waits(const Item& item) {
+    if (options_.at_once || !item.answers || !item.place.connection) return false;
     Connection& c = *Tracker::resolve(item.place).connection;
     if (c.paired != PairedBy::nothing || c.waited_in_vain) return false;
     const bool is_too_long = totals_.frames - item.number >= longest_wait_frames ||

@@ -31,6 +31,9 @@ struct CheckOptions {
   std::vector<const Rule*> rules;  // empty: all
   bool messages = false;           // hand over messages, too
   bool packets = false;            // and each packet with InfiniBand transport
+  // No packet waits for what pairs its stream: for those who show each packet when it comes. What is wrong with the
+  // first responses of a connection can then be missed.
+  bool at_once = false;
   std::vector<UserPair> pairs;
   std::size_t most_connections = 200'000;
   // Only packets that pass are judged. Called from several threads at once.
@@ -44,6 +47,8 @@ class Listener {
   virtual void finding(const Finding&, const Connection*) {}
   // Before its findings and messages.
   virtual void packet(const PacketFacts&) {}
+  // One that is not judged yet, as the next ones may tell more; packet() comes later. With `packets`.
+  virtual void waits(std::uint64_t /*frame*/, std::uint32_t /*connection*/) {}
   virtual void message(const Connection&, std::uint8_t /*side*/, const Message&) {}
   // Management datagrams that a receiver would take; before their findings.
   virtual void mad(const MadContext&) {}

@@ -56,7 +56,7 @@ class Analysis::Live {
   static check::CheckOptions options(const dissect::WalkOptions& walk) {
     check::CheckOptions out;
     out.walk = walk;
-    out.packets = out.messages = true;
+    out.packets = out.messages = out.at_once = true;
     return out;
   }
   FrameTimes times_;

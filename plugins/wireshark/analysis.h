@@ -39,6 +39,7 @@ class CaptureAnalysis final : public check::Listener {
  private:
   void finding(const check::Finding&, const check::Connection*) override;
   void packet(const check::PacketFacts& facts) override { annotator_.packet(facts); }
+  void waits(std::uint64_t frame, std::uint32_t connection) override { annotator_.waits(frame, connection); }
   void message(const check::Connection& c, std::uint8_t side, const check::Message& m) override {
     annotator_.message(c, side, m);
   }

@@ -14,6 +14,11 @@ expect analysis-headers-are-no-fields test "$("$tool" fields | grep -cE '^(rdmas
 check analysis-typo-names-the-nearest 2 'did you mean "rdmascope\.finding\.rule"\?' "$tool" read -Y 'rdmascope.finding.rul == "Q-02"' $loss
 check analysis-column-typo 2 'did you mean infiniband\.response_in\?' "$tool" read -e infiniband.reponse_in -T csv $loss
 
+# A pipe of answers only: nothing pairs them, and each is shown with its connection when it comes.
+"$tool" read $loss -Y 'ip.src == 10.77.0.2 and frame.number < 150' -w "$work/one-way.pcap" 2>"$work/err"
+check analysis-one-way-pipe 0 '^1$' sh -c \
+  '"$0" read - -T fields -e rdmascope.flow <"$1" 2>/dev/null | sort -u' "$tool" "$work/one-way.pcap"
+
 # They come when something asks for them, and only then.
 "$tool" read $loss -T ndjson >"$work/plain"
 expect analysis-json-is-without test "$(grep -c '"rdmascope":{"flow":' "$work/plain")" -eq 0

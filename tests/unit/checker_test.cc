@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "check/annotate.h"
 #include "tests/unit/frames.h"
 #include "tests/unit/vectors.h"
 
@@ -159,6 +160,31 @@ TEST(Checker, SaysTheSameWhereverABatchEnds) {
       EXPECT_EQ(same.connections, totals.connections);
       EXPECT_EQ(same.not_judged, totals.not_judged);
     }
+  }
+}
+
+// Responses whose requests are not in the capture wait to be judged; whose they are is known all the same.
+TEST(Checker, TellsTheConnectionOfWhatWaits) {
+  for (const bool at_once : {false, true}) {
+    CheckOptions options;
+    options.packets = true;
+    options.at_once = at_once;
+    Annotator annotator(Annotator::Readings::two);
+    Checker checker(options, annotator);
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+      const std::vector<std::uint8_t> bytes = test::frame_of(test::ack(static_cast<std::uint32_t>(n), 1), 1);
+      Frame frame;
+      frame.bytes = bytes;
+      frame.info.number = n;
+      frame.info.wire_bytes = static_cast<std::uint32_t>(bytes.size());
+      frame.info.link_type = test::link_ethernet;
+      checker.batch({&frame, 1});
+      EXPECT_EQ(annotator.of(n).flow, 1u) << n;
+      EXPECT_EQ(checker.connections()[0]->packets[0], at_once ? n : 0);
+    }
+    checker.finish();
+    annotator.settle();
+    for (std::uint64_t n = 1; n <= 5; ++n) EXPECT_EQ(annotator.of(n).flow, 1u) << n;
   }
 }
 
