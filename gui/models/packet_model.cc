@@ -146,13 +146,18 @@ void PacketModel::take_order(std::vector<std::uint32_t> order) {
   if (order.empty() && order_.empty()) return;
   emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
   const QModelIndexList kept = persistentIndexList();
-  std::map<int, std::size_t> frames;  // of the rows that somebody holds
-  for (const QModelIndex& i : kept) frames[i.row()] = frame_of(i.row());
+  std::map<std::size_t, int> rows;  // by frame: those that somebody holds; all may be chosen, so one look at each row
+  std::vector<std::size_t> frames;
+  for (const QModelIndex& i : kept) rows.emplace(frames.emplace_back(frame_of(i.row())), -1);
   order_ = std::move(order);
-  std::map<int, int> rows;
-  for (const auto& [row, frame] : frames) rows[row] = row_of(frame);
+  for (int row = 0; row < shown_ && !rows.empty(); ++row) {
+    const std::size_t frame = frame_of(row);
+    if (frame < rows.begin()->first || frame > rows.rbegin()->first) continue;
+    if (const auto held = rows.find(frame); held != rows.end()) held->second = row;
+  }
   QModelIndexList moved;
-  for (const QModelIndex& i : kept) moved << index(rows[i.row()], i.column());
+  for (qsizetype i = 0; i < kept.size(); ++i)
+    moved << index(rows[frames[static_cast<std::size_t>(i)]], kept[i].column());
   changePersistentIndexList(kept, moved);
   emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
   emit sorted();
