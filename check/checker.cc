@@ -255,7 +255,7 @@ class Checker::Impl {
 
   void hold(const Item& item) {
     held_.emplace_back(item);
-    if (const Connection* const c = Tracker::resolve(item.place).connection; c && item.judged && options_.packets)
+    if (const Connection* const c = Tracker::resolve(item.place).connection; c && options_.packets)
       listener_.waits(item.packet.frame.number, c->id);
   }
 
@@ -316,6 +316,7 @@ class Checker::Impl {
     const Packet& p = item.packet;
     if (totals_.frames++ == 0) totals_.first_ns = p.frame.time_ns;
     item.number = totals_.frames;
+    item.place = {};
     waiting_bytes_ += p.bytes.size();
     totals_.last_ns = p.frame.time_ns;
     if (p.bytes.size() < p.frame.wire_bytes) ++totals_.cut;
