@@ -249,6 +249,7 @@ void MainWindow::make_menus() {
   edit->addAction(tr("Copy &fields"), QKeySequence("Ctrl+Shift+C"), this,
                   with_tab([](CaptureTab& t) { t.packets().copy_tree(); }));
   edit->addAction(tr("Copy bytes as &hex"), this, with_tab([](CaptureTab& t) { t.packets().copy_hex(); }));
+  edit->addAction(tr("Copy as &JSON"), this, with_tab([](CaptureTab& t) { t.packets().copy_json(); }));
   edit->addAction(tr("Copy as fi&lter"), QKeySequence("Ctrl+Shift+F"), this, with_tab([](CaptureTab& t) {
                     if (const QString words = t.packets().comparison(); !words.isEmpty())
                       QApplication::clipboard()->setText(words);

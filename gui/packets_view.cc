@@ -18,6 +18,7 @@
 
 #include <algorithm>
 
+#include "dissect/json.h"
 #include "dissect/text.h"
 #include "dissect/tree.h"
 
@@ -137,6 +138,7 @@ PacketsView::PacketsView(QWidget* parent)
     menu.addAction(tr("Copy lines"), this, &PacketsView::copy_line);
     menu.addAction(tr("Copy fields"), this, &PacketsView::copy_tree);
     menu.addAction(tr("Copy bytes as hex"), this, &PacketsView::copy_hex);
+    menu.addAction(tr("Copy as JSON"), this, &PacketsView::copy_json);
     menu.exec(list_->viewport()->mapToGlobal(at));
   });
 }
@@ -424,6 +426,22 @@ void PacketsView::copy_hex() const {
   dissect::Text text;
   dissect::put_hex_dump(text, fields_->bytes());
   QApplication::clipboard()->setText(QString::fromLatin1(text.view().data(), static_cast<qsizetype>(text.size())));
+}
+
+void PacketsView::copy_json() const {
+  if (!file_) return;
+  QModelIndexList rows = list_->selectionModel()->selectedRows();
+  std::sort(rows.begin(), rows.end());
+  const auto packet = std::make_unique<dissect::Packet>();
+  dissect::Annotations annotations;
+  dissect::Text text;
+  for (const QModelIndex& index : rows) {
+    file_->load(packets_->frame_of(index.row()), *packet, annotations);
+    dissect::put_json(text, *packet, {});
+    text.put('\n');
+    packet->drop_annotations();
+  }
+  QApplication::clipboard()->setText(QString::fromUtf8(text.view().data(), static_cast<qsizetype>(text.size())));
 }
 
 QString PacketsView::export_to(const QString& path) const {

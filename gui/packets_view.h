@@ -40,6 +40,7 @@ class PacketsView final : public QWidget {
   void copy_line() const;
   void copy_tree() const;
   void copy_hex() const;
+  void copy_json() const;  // an object a line for each chosen packet, as `read -T ndjson` with its analysis
   // Writes the packets of the list to a new capture file: pcap or pcapng by its ending. A sentence if that fails.
   QString export_to(const QString& path) const;
   QString comparison() const;  // of the chosen field, for a filter; empty: it has none

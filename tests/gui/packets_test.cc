@@ -1,5 +1,7 @@
 // The packet list, the field tree, bytes and filter, against what `rdmascope read` prints.
 #include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -326,6 +328,18 @@ class PacketsTest : public QObject {
         20000);
     QCOMPARE(model.frame_of(model.rowCount() - 1), std::size_t{0});
     model.set_file(nullptr);
+  }
+
+  void copiesTheJsonOfTheTool() {
+    const auto file = open(loss);
+    PacketsView view;
+    view.set_file(file.get());
+    QVERIFY(view.go_to(36));
+    view.copy_json();
+    const QString copied = QApplication::clipboard()->text();
+    QVERIFY(copied.contains("\"frame\":"));
+    QCOMPARE(copied, tool({"read", loss, "-T", "ndjson", "--analysis", "always", "-Y", "frame.number == 36"}));
+    view.set_file(nullptr);
   }
 
   void exportedPacketsAreThoseOfTheList() {
